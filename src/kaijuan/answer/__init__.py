@@ -1,0 +1,1 @@
+"""Passages to a cited answer."""

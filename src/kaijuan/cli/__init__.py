@@ -1,0 +1,1 @@
+"""The `kaijuan` command, one file per group of commands."""

@@ -1,0 +1,1 @@
+"""Chunks to searchable state: embed, write, publish, reconcile, rebuild."""

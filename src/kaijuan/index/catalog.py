@@ -1,0 +1,227 @@
+"""The catalog port: the one truth that every index is derived from (design section 3)."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Collection, Mapping, Sequence
+from dataclasses import dataclass, field
+from enum import StrEnum
+from typing import Protocol
+
+from kaijuan.core.documents import Block, Chunk, ChunkLevel, Version
+from kaijuan.core.ids import ChunkId, DocumentId, KbId, RunId, VersionId
+from kaijuan.core.snapshots import Snapshot
+from kaijuan.core.spans import Span
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class KnowledgeBase:
+    """A named collection of documents of one tenant, with its own sequence of snapshots."""
+
+    id: KbId
+    tenant: str
+    name: str
+    head: int
+    policy_version: int
+    space: str
+    """Name of the index space that serves readers; "" before the first one is built."""
+
+
+class RunState(StrEnum):
+    """Where an ingestion run stands."""
+
+    RUNNING = "running"
+    PUBLISHED = "published"
+    ROLLED_BACK = "rolled_back"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Run:
+    """One attempt to publish snapshot `target`."""
+
+    id: RunId
+    kb_id: KbId
+    kind: str
+    target: int
+    state: RunState
+    started_at: float
+    finished_at: float | None = None
+
+
+class ItemState(StrEnum):
+    """What became of one source in a run."""
+
+    ADDED = "added"
+    UPDATED = "updated"
+    UNCHANGED = "unchanged"
+    REMOVED = "removed"
+    FAILED = "failed"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RunItem:
+    """One line of a run's report."""
+
+    source: str
+    state: ItemState
+    code: str = ""
+    message: str = ""
+    version_id: VersionId | None = None
+
+
+class IndexChange(StrEnum):
+    """What an outbox entry asks of the index."""
+
+    UPSERT = "upsert"
+    CLOSE = "close"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class OutboxEntry:
+    """A change of the catalog that the index has yet to follow; applied in order of `sequence`."""
+
+    sequence: int
+    kb_id: KbId
+    version_id: VersionId
+    change: IndexChange
+    snapshot: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Counts:
+    """Sizes at one snapshot."""
+
+    documents: int = 0
+    chunks: int = 0
+    """Searchable ones, that is children."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StoredTrace:
+    """A saved trace of one request, as JSON."""
+
+    id: str
+    kb_id: KbId
+    created_at: float
+    body: Mapping[str, object] = field(default_factory=dict)
+
+
+class CatalogWriter(Protocol):
+    """Everything that changes the catalog. Each method is one transaction.
+
+    Staging: rows with `valid_from` = target, and `valid_to` = target on what they replace, are invisible to
+    readers at head until `publish`; `roll_back` removes the former and opens the latter again.
+    """
+
+    async def create_kb(self, tenant: str, name: str, *, now: float) -> KnowledgeBase:
+        """Return the knowledge base of that name, made now if missing (readable by principal "all")."""
+
+    async def set_space(self, kb: KbId, space: str) -> None: ...
+
+    async def acquire_lease(self, kb: KbId, owner: str, *, now: float, seconds: float) -> None:
+        """Become the one publisher; BusyError names the present owner. Renews when `owner` already holds it."""
+
+    async def release_lease(self, kb: KbId, owner: str) -> None: ...
+
+    async def begin_run(self, kb: KbId, kind: str, *, now: float) -> Run: ...
+
+    async def unfinished_runs(self, kb: KbId) -> list[Run]: ...
+
+    async def stage(self, run: Run, version: Version, blocks: Sequence[Block], chunks: Sequence[Chunk]) -> None:
+        """Insert a version with everything in it and its outbox entry. Retires what it replaces. Repeatable."""
+
+    async def retire(self, run: Run, version: VersionId) -> None:
+        """Set the version's `valid_to` to the run's target, with its outbox entry. Repeatable."""
+
+    async def record_item(self, run: RunId, item: RunItem) -> None: ...
+
+    async def pending(self, kb: KbId, *, limit: int) -> list[OutboxEntry]: ...
+
+    async def mark_applied(self, sequences: Sequence[int]) -> None: ...
+
+    async def publish(self, run: Run, *, owner: str, now: float) -> Snapshot:
+        """Set head to the run's target. Refuses (StoreError) when outbox entries are pending, BusyError when
+        `owner` no longer holds the lease. The one moment at which readers move."""
+
+    async def roll_back(self, run: Run, *, now: float) -> None: ...
+
+    async def grant(self, kb: KbId, resource: str, principal: str) -> None:
+        """Let a principal read a knowledge base (resource = its id) or one document; bumps the policy version.
+
+        A document with bindings of its own is governed by them alone, otherwise by its knowledge base's.
+        """
+
+    async def revoke(self, kb: KbId, resource: str, principal: str) -> None: ...
+
+    async def save_trace(self, trace: StoredTrace, *, keep: int) -> None:
+        """Store a trace and drop all but the newest `keep` of that knowledge base."""
+
+
+class CatalogReader(Protocol):
+    """Everything that readers ask. All answers hold for the snapshot given."""
+
+    async def kb(self, tenant: str, name: str) -> KnowledgeBase:
+        """NotFoundError when there is none of that name."""
+
+    async def kbs(self, tenant: str) -> list[KnowledgeBase]: ...
+
+    async def snapshots(self, kb: KbId) -> list[Snapshot]:
+        """Oldest first."""
+
+    async def snapshot_at(self, kb: KbId, time: float) -> int:
+        """The snapshot that was head at a time (seconds, UTC); 0 before the first."""
+
+    async def counts(self, kb: KbId, snapshot: int) -> Counts: ...
+
+    async def version_of(self, kb: KbId, source: str, snapshot: int) -> Version | None: ...
+
+    async def last_number(self, document: DocumentId) -> int:
+        """Highest version number ever given to the document; 0 when there was none."""
+
+    async def version(self, version: VersionId) -> Version: ...
+
+    async def versions(
+        self, kb: KbId, snapshot: int, *, after: str = "", limit: int = 1000, prefix: str = ""
+    ) -> list[Version]:
+        """Visible versions ordered by source, sources greater than `after` and starting with `prefix`."""
+
+    async def find(self, kb: KbId, snapshot: int, word: str) -> list[Version]:
+        """Visible versions whose source, document id or version id equals `word`, or starts with it (ids of 6
+        characters or more), or whose source ends with "/" + `word`."""
+
+    async def all_versions(self, kb: KbId) -> list[Version]:
+        """Every version kept, old ones too: what a rebuild must index."""
+
+    async def history(self, document: DocumentId) -> list[Version]: ...
+
+    async def chunks(self, ids: Collection[ChunkId]) -> dict[ChunkId, Chunk]: ...
+
+    async def chunks_of(self, version: VersionId, level: ChunkLevel | None = None) -> list[Chunk]:
+        """In order of span."""
+
+    def chunk_ids(self, kb: KbId) -> AsyncIterator[tuple[ChunkId, int, int]]:
+        """Yield (id, valid_from, valid_to) of every child chunk in ascending order of id, for the reconciler."""
+
+    async def blocks_of(self, version: VersionId, within: Sequence[Span] | None = None) -> list[Block]:
+        """Blocks in order; with `within`, only those that share characters with one of the spans."""
+
+    async def versions_by_id(self, ids: Collection[VersionId]) -> dict[VersionId, Version]: ...
+
+    async def authorise(
+        self, kb: KbId, snapshot: int, ids: Collection[ChunkId], principals: Collection[str]
+    ) -> set[ChunkId]:
+        """Return those chunks that are visible at the snapshot and whose document a principal may read now."""
+
+    async def principals_of(self, kb: KbId, documents: Collection[DocumentId]) -> dict[DocumentId, frozenset[str]]:
+        """Return who may read each document now: its own bindings, or its knowledge base's."""
+
+    async def items(self, run: RunId) -> list[RunItem]: ...
+
+    async def runs(self, kb: KbId, *, limit: int = 20) -> list[Run]: ...
+
+    async def trace(self, id: str) -> StoredTrace: ...
+
+    async def close(self) -> None: ...
+
+
+class Catalog(CatalogWriter, CatalogReader, Protocol):
+    """The whole catalog."""

@@ -1,0 +1,1 @@
+"""Bytes to blocks to chunks: sources, kind detection, parsers, chunkers."""

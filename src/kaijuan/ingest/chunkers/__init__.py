@@ -1,0 +1,1 @@
+"""Strategies that cut blocks into chunks, one file each."""

@@ -1,0 +1,1 @@
+"""One format, one file. They run in a child process and are loaded by name."""

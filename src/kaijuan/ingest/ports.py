@@ -1,0 +1,86 @@
+"""What the ingest room needs from the outside: sources, parsers, chunkers, a tokenizer."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Sequence
+from dataclasses import dataclass, field
+from typing import Protocol
+
+from kaijuan.core.documents import Block, ChunkLevel, Metadata, ParsedDocument
+from kaijuan.core.spans import Span
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SourceItem:
+    """One document as a source offers it. `source` is its lasting address and identity."""
+
+    source: str
+    """file:///..., https://..., or file:///...#record for one record of a file."""
+    name: str
+    """File name or title by which the kind may be told."""
+    size: int
+    """Bytes."""
+    data: bytes
+    kind: str = ""
+    """Set when the source knows it ("record" for a JSONL line); otherwise found from content and name."""
+    title: str = ""
+    metadata: Metadata = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SourceFailure:
+    """A place the source could not read. The run goes on."""
+
+    source: str
+    code: str
+    message: str
+
+
+class Source(Protocol):
+    """A place documents come from. Walks are in a stable order and end even where folders loop."""
+
+    def accepts(self, target: str) -> bool:
+        """Say whether `target`, as the user wrote it, is for this source."""
+
+    def walk(self, target: str) -> AsyncIterator[SourceItem | SourceFailure]:
+        """Yield every document under `target`; reads one item at a time, never all into memory."""
+
+    def scope(self, target: str) -> str:
+        """Return the prefix that the address of everything under `target` starts with (for mirroring)."""
+
+
+class Parser(Protocol):
+    """Bytes to blocks. Runs in a child process; raises only DocumentError."""
+
+    def parse(self, data: bytes, name: str) -> ParsedDocument:
+        """Read one file. Deterministic; blocks are disjoint, ordered, non-empty and cover all text worth finding."""
+
+
+class Tokenizer(Protocol):
+    """The embedding model's own tokenizer; every size is measured with it."""
+
+    def token_spans(self, text: str) -> Sequence[Span]:
+        """Return the span of each token in `text`, in order. `len()` of it is the token count."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ChunkDraft:
+    """A chunk before it has an id. `parent` is the position of its parent in the same list, or None."""
+
+    level: ChunkLevel
+    span: Span
+    parent: int | None
+    title_path: tuple[str, ...]
+    tokens: int
+
+
+class Chunker(Protocol):
+    """Blocks to chunks. Pure: the same input gives the same output."""
+
+    @property
+    def fingerprint(self) -> str:
+        """Name, version and settings; part of the pipeline fingerprint."""
+
+    def chunk(self, text: str, blocks: Sequence[Block], tokenizer: Tokenizer) -> list[ChunkDraft]:
+        """Return children and parents. Children cover every content character of the blocks (headings are
+        covered by the title path and the parents), none is above the token limit, parents cover their children."""

@@ -1,0 +1,1 @@
+"""Runs: sources in, one published snapshot out."""

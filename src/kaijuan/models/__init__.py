@@ -1,0 +1,1 @@
+"""The networks. Reached by name only."""

@@ -1,0 +1,1 @@
+"""Behaviours that wrap a model port: cache, retry, limit."""

@@ -1,0 +1,1 @@
+"""Ways to find chunks, one file each."""

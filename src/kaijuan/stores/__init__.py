@@ -1,0 +1,1 @@
+"""Where state lives: a folder per port, a file per backend. Reached by name only."""

@@ -1,0 +1,1 @@
+"""Shipped contract suites and deterministic doubles, for our adapters and those of others."""
