@@ -1,0 +1,86 @@
+"""A deterministic embedder without a network, for fast tests: related texts get related vectors."""
+
+from __future__ import annotations
+
+import hashlib
+import itertools
+import re
+from collections.abc import Sequence
+from functools import lru_cache
+
+import numpy as np
+
+from kaijuan import telemetry
+from kaijuan.core.spans import Span
+from kaijuan.errors import OverlongInputError
+from kaijuan.index.ports import EmbedderInfo, Vector, Vectors
+
+_TOKEN = re.compile(r"[\u3400-\u9fff\uf900-\ufaff]|[^\W\u3400-\u9fff\uf900-\ufaff]+|[^\w\s]")
+_RESERVED = 2
+
+
+class HashEmbedder:
+    """Unit vectors from a hashed bag of tokens and their neighbour pairs.
+
+    A token is one Han character, one word, or one other sign; cosine similarity grows with the share of tokens
+    and pairs that two texts have in common. Query and passage vectors of one text are the same.
+    """
+
+    def __init__(self, dimensions: int = 64, max_tokens: int = 512) -> None:
+        self._info = EmbedderInfo(
+            name="hash",
+            fingerprint=f"hash-1-{dimensions}-{max_tokens}",
+            dimensions=dimensions,
+            max_tokens=max_tokens,
+            reserved_tokens=_RESERVED,
+        )
+
+    @property
+    def info(self) -> EmbedderInfo:
+        """Say what this embedder is."""
+        return self._info
+
+    async def embed_passages(self, texts: Sequence[str]) -> Vectors:
+        """Embed texts to be found; OverlongInputError when one has too many tokens."""
+        room = self._info.max_tokens - _RESERVED
+        rows = np.zeros((len(texts), self._info.dimensions), dtype=np.float32)
+        for row, text in zip(rows, texts, strict=True):
+            tokens = _TOKEN.findall(text)
+            if len(tokens) > room:
+                raise OverlongInputError(f"A passage has {len(tokens)} tokens; {room} is the limit.")
+            row[:] = self._bag(tokens)
+        return rows
+
+    async def embed_query(self, text: str) -> Vector:
+        """Embed a question, cut at its end where it has too many tokens."""
+        room = self._info.max_tokens - _RESERVED
+        tokens = _TOKEN.findall(text)
+        if len(tokens) > room:
+            telemetry.count("embedding.query_cut")
+        return self._bag(tokens[:room])
+
+    def token_spans(self, text: str) -> Sequence[Span]:
+        """Return one span for each Han character, word and other sign."""
+        return [Span(found.start(), found.end()) for found in _TOKEN.finditer(text)]
+
+    async def close(self) -> None:
+        """Do nothing: there is nothing to release."""
+
+    def _bag(self, tokens: Sequence[str]) -> Vector:
+        lowered = [token.lower() for token in tokens]
+        row = np.zeros(self._info.dimensions, dtype=np.float64)
+        # The constant part keeps the empty text, and tokens that cancel out, away from the zero vector.
+        row[0] = 1e-3
+        for feature in lowered + [f"{a} {b}" for a, b in itertools.pairwise(lowered)]:
+            place, sign = _slot(feature, self._info.dimensions)
+            row[place] += sign
+        length = float(np.linalg.norm(row))
+        return np.asarray(row / length, dtype=np.float32)
+
+
+@lru_cache(maxsize=65536)
+def _slot(feature: str, dimensions: int) -> tuple[int, int]:
+    """Choose place and sign of a feature (the hashing trick of Weinberger et al., 2009)."""
+    digest = hashlib.blake2b(feature.encode("utf-8", "surrogatepass"), digest_size=8).digest()
+    number = int.from_bytes(digest, "big")
+    return (number >> 1) % dimensions, 1 if number & 1 else -1
