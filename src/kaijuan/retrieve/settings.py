@@ -1,0 +1,30 @@
+"""Settings of the retrieve room."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+from pydantic import BaseModel, ConfigDict, Field
+
+
+class RetrieveSettings(BaseModel):
+    """How passages are found. Defaults are measured by bench/retrieval.py; docs/benchmarks.md shows the runs."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    route_k: int = Field(default=60, ge=1, le=2000)
+    """Chunks asked of each route; raised to four times the passages wanted."""
+    route_seconds: float = Field(default=5.0, gt=0)
+    """Deadline of one route. A route that misses it is dropped and shown in the trace."""
+    embed_seconds: float = Field(default=60.0, gt=0)
+    """Deadline of embedding the question, long enough to load the onboard model."""
+    fusion: Literal["minmax", "rrf"] = "minmax"
+    dense_weight: float = Field(default=0.5, ge=0, le=1)
+    """Share of the dense route; the lexical route has the rest."""
+    rrf_k: int = Field(default=60, ge=1)
+    """Rank offset of reciprocal rank fusion (Cormack, Clarke, Buettcher, SIGIR 2009)."""
+    cut_ratio: float = Field(default=0.35, ge=0, le=1)
+    """A chunk whose fused score is below this share of the best one's is not evidence."""
+    cut_relevance: float = Field(default=0.05, ge=0, le=1)
+    """A chunk with less calibrated relevance is not evidence."""
+    traces_kept: int = Field(default=1000, ge=0)

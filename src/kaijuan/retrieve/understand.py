@@ -1,0 +1,22 @@
+"""Make a question ready: normalised text for people to see, weighted terms for the lexical route."""
+
+from __future__ import annotations
+
+from kaijuan.core.text.bm25 import query_terms, query_weights
+from kaijuan.core.text.normalise import normalise
+from kaijuan.errors import UsageError
+from kaijuan.retrieve.ports import Query
+
+MAX_QUERY_CHARACTERS = 20_000
+
+
+def understand(text: str) -> Query:
+    """Return the query; UsageError when there is nothing to ask or far too much."""
+    if not text.strip():
+        raise UsageError("The question is empty.", hint="Write what you want to know.")
+    if len(text) > MAX_QUERY_CHARACTERS:
+        raise UsageError(
+            f"The question has {len(text)} characters.", hint=f"Shorten it to at most {MAX_QUERY_CHARACTERS}."
+        )
+    normalised, _ = normalise(text)
+    return Query(text=text, normalised=normalised, terms=query_terms(text), weights=query_weights(text))

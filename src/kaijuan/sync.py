@@ -1,0 +1,96 @@
+"""The blocking face of the engine: the same verbs, run on one background loop. Derived, never written twice."""
+
+from __future__ import annotations
+
+import asyncio
+import concurrent.futures
+import functools
+import threading
+from collections.abc import Callable, Coroutine
+from pathlib import Path
+from types import TracebackType
+from typing import Any, Concatenate, ParamSpec, Self, TypeVar
+
+from kaijuan.engine import Kaijuan as AsyncKaijuan
+
+P = ParamSpec("P")
+R = TypeVar("R")
+
+CANCEL_SECONDS = 60.0
+"""How long Ctrl-C waits for a run to roll back cleanly before it is raised all the same."""
+
+
+def _blocking(
+    method: Callable[Concatenate[AsyncKaijuan, P], Coroutine[Any, Any, R]],
+) -> Callable[Concatenate[Kaijuan, P], R]:
+    @functools.wraps(method)
+    def call(self: Kaijuan, *args: P.args, **kwargs: P.kwargs) -> R:
+        return self._wait(method(self._engine, *args, **kwargs))
+
+    return call
+
+
+class Kaijuan:
+    """A knowledge base, for code that does not use asyncio. Use as a context manager, or call `close`."""
+
+    def __init__(self, home: Path | str | None = None, kb: str = "default", *, config: Path | str | None = None) -> None:
+        self._loop = asyncio.new_event_loop()
+        self._thread = threading.Thread(target=self._loop.run_forever, name="kaijuan-loop", daemon=True)
+        self._thread.start()
+        self._closed = False
+        try:
+            self._engine = AsyncKaijuan(home, kb, config=config)
+        except BaseException:
+            self._stop()
+            raise
+
+    def _wait(self, work: Coroutine[Any, Any, R]) -> R:
+        future = asyncio.run_coroutine_threadsafe(work, self._loop)
+        try:
+            return future.result()
+        except KeyboardInterrupt:
+            # Let the run undo what it staged; a second Ctrl-C leaves that to the next run.
+            future.cancel()
+            concurrent.futures.wait([future], timeout=0.1)
+            self._settle()
+            raise
+
+    def _settle(self) -> None:
+        async def others() -> None:
+            tasks = [task for task in asyncio.all_tasks() if task is not asyncio.current_task()]
+            await asyncio.wait(tasks, timeout=CANCEL_SECONDS) if tasks else None
+
+        asyncio.run_coroutine_threadsafe(others(), self._loop).result(CANCEL_SECONDS + 1)
+
+    def _stop(self) -> None:
+        self._loop.call_soon_threadsafe(self._loop.stop)
+        self._thread.join()
+        self._loop.close()
+
+    def close(self) -> None:
+        """Release every resource. Twice is fine."""
+        if self._closed:
+            return
+        self._closed = True
+        try:
+            self._wait(self._engine.close())
+        finally:
+            self._stop()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None) -> None:
+        self.close()
+
+    add = _blocking(AsyncKaijuan.add)
+    remove = _blocking(AsyncKaijuan.remove)
+    search = _blocking(AsyncKaijuan.search)
+    ask = _blocking(AsyncKaijuan.ask)
+    explain = _blocking(AsyncKaijuan.explain)
+    list = _blocking(AsyncKaijuan.list)
+    show = _blocking(AsyncKaijuan.show)
+    status = _blocking(AsyncKaijuan.status)
+    snapshots = _blocking(AsyncKaijuan.snapshots)
+    rebuild = _blocking(AsyncKaijuan.rebuild)
+    doctor = _blocking(AsyncKaijuan.doctor)
