@@ -1,0 +1,91 @@
+"""Token counts of any span of a text by bisection, after one call of the tokenizer; and safe places to cut."""
+
+from __future__ import annotations
+
+import unicodedata
+from array import array
+from bisect import bisect_left, bisect_right
+
+from kaijuan.core.spans import Span
+from kaijuan.ingest.ports import Tokenizer
+
+_LOOK_BACK = 32
+_FLAG_LOOK_BACK = 4096
+"""Flags are pairs of letters, so that which letters belong together is known only from where their row begins."""
+_ZERO_WIDTH_JOINER = "\u200d"
+
+
+class Ruler:
+    """Counts the tokens of spans inside one window of a text. Positions count in the whole text."""
+
+    def __init__(self, text: str, window: Span, tokenizer: Tokenizer) -> None:
+        spans = tokenizer.token_spans(window.of(text))
+        self._starts = array("q", (span.start + window.start for span in spans))
+        self._ends = array("q", (span.end + window.start for span in spans))
+
+    def count(self, start: int, end: int) -> int:
+        """Return how many tokens have a character in `start` to `end`; a token on the border counts on both sides."""
+        return max(0, bisect_left(self._starts, end) - self._first(start))
+
+    def after(self, start: int, tokens: int) -> int | None:
+        """Return the first position with at least `tokens` tokens between it and `start`, or None past the end."""
+        at = self._first(start) + tokens
+        return self._starts[at] if at < len(self._starts) else None
+
+    def before(self, end: int, tokens: int) -> int:
+        """Return the earliest token start with at most `tokens` tokens between it and `end`."""
+        stop = bisect_left(self._starts, end)
+        if tokens <= 0 or stop == 0:
+            return end
+        start = self._starts[max(0, stop - tokens)]
+        # Several tokens may share one character (byte fallback); all of them or none.
+        while self.count(start, end) > tokens:
+            at = bisect_right(self._starts, start)
+            if at >= stop:
+                return end
+            start = self._starts[at]
+        return start
+
+    def _first(self, start: int) -> int:
+        at = bisect_left(self._starts, start)
+        while at > 0 and self._ends[at - 1] > start:
+            at -= 1
+        return at
+
+
+def safe_cut(text: str, at: int, floor: int) -> int:
+    """Move a cut back so that it does not part a base character from its marks, joiners or surrogate half.
+
+    Looks back at most 32 characters and never to `floor` or below; a longer cluster is cut where asked.
+    """
+    best = at
+    while best > max(floor, at - _LOOK_BACK) and _joins(text, best):
+        best -= 1
+    return best if best > max(floor, at - _LOOK_BACK) else at
+
+
+def _joins(text: str, at: int) -> bool:
+    """Say whether the characters on both sides of `at` belong to one cluster (the common part of UAX 29)."""
+    if not 0 < at < len(text):
+        return False
+    left, right = text[at - 1], text[at]
+    if right < "\u0300":
+        return left == "\r" and right == "\n"
+    if _ZERO_WIDTH_JOINER in (left, right) or "\U0001f3fb" <= right <= "\U0001f3ff":
+        return True
+    if "\ud800" <= left <= "\udbff" and "\udc00" <= right <= "\udfff":
+        return True
+    if _is_flag_letter(left) and _is_flag_letter(right):
+        return _flag_letters_before(text, at) % 2 == 1
+    return unicodedata.category(right) in ("Mn", "Me", "Mc")
+
+
+def _is_flag_letter(character: str) -> bool:
+    return "\U0001f1e6" <= character <= "\U0001f1ff"
+
+
+def _flag_letters_before(text: str, at: int) -> int:
+    count = 0
+    while count < _FLAG_LOOK_BACK and at - count > 0 and _is_flag_letter(text[at - count - 1]):
+        count += 1
+    return count

@@ -1,0 +1,43 @@
+"""Settings of the ingest room's own steps. Sizes are in tokens of the embedding model unless a name says otherwise."""
+
+from __future__ import annotations
+
+from pydantic import BaseModel, ConfigDict, Field, model_validator
+
+
+class ChunkSettings(BaseModel):
+    """How documents are cut. Defaults: children of about 256 under parents of about 1,000 (spec C2)."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    child_tokens: int = Field(default=256, ge=2, le=2048)
+    """Aim for a child before its overlap; 150 to 300 suits most embedders."""
+    child_overlap: float = Field(default=0.15, ge=0.0, le=1.0)
+    """Most of a child that may repeat the end of the one before it, as a share of `child_tokens`."""
+    parent_tokens: int = Field(default=1000, ge=2, le=8192)
+    """Upper limit of a parent; 500 to 1,500 suits most readers."""
+    max_tokens: int = Field(default=448, ge=2, le=8192)
+    """Hard limit of a child: the embedder's 512 less 64 for its prefix and the title path."""
+    window_chars: int = Field(default=200_000, ge=1_000, le=10_000_000)
+    """Characters given to the tokenizer in one call. Longer documents are measured piece by piece."""
+
+    @model_validator(mode="after")
+    def _ordered(self) -> ChunkSettings:
+        if not self.child_tokens <= self.max_tokens <= self.parent_tokens:
+            raise ValueError("chunk sizes must be ordered: child_tokens <= max_tokens <= parent_tokens")
+        return self
+
+
+class IngestSettings(BaseModel):
+    """Limits of reading. A source beyond one is a named failure in the run report; the run goes on."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    max_bytes: int = Field(default=200_000_000, ge=1)
+    """Largest source, in bytes."""
+    parse_seconds: float = Field(default=300.0, gt=0)
+    parse_memory_mb: int = Field(default=1200, ge=128)
+    """Memory of one parser process, in MiB."""
+    parse_workers: int = Field(default=1, ge=1, le=64)
+    allow_private_addresses: bool = False
+    """Whether `add URL` may fetch from loopback and private networks."""
