@@ -1,0 +1,48 @@
+"""Which language a text is in, by its script."""
+
+from __future__ import annotations
+
+import re
+
+from kaijuan.core.text.characters import HAN
+
+SAMPLE = 20_000
+"""Characters looked at. A document's language shows in its first pages."""
+KANA_SHARE = 0.05
+"""Share of kana among East Asian letters from which a text is Japanese. Japanese has a third to a half; a Chinese
+text that quotes a Japanese name has less than this."""
+EAST_ASIAN_SHARE = 0.15
+"""Share of East Asian letters from which a text is not English: one of them says as much as several Latin ones, and
+technical Chinese is full of Latin names."""
+
+_SCRIPTS = (
+    ("zh", re.compile(f"[{HAN}]")),
+    ("ja", re.compile("[\u3041-\u3096\u309d-\u309f\u30a1-\u30fa\u30fd-\u30ff\uff66-\uff9d]")),
+    ("ko", re.compile("[\u1100-\u11ff\u3131-\u318e\uac00-\ud7a3]")),
+    ("en", re.compile("[A-Za-z\u00c0-\u024f]")),
+    ("ru", re.compile("[\u0400-\u04ff]")),
+    ("ar", re.compile("[\u0620-\u064a\u0671-\u06d3]")),
+    ("he", re.compile("[\u05d0-\u05ea]")),
+    ("el", re.compile("[\u0370-\u03ff]")),
+    ("hi", re.compile("[\u0904-\u0939]")),
+    ("th", re.compile("[\u0e01-\u0e2e]")),
+)
+
+
+def language_of(text: str) -> str:
+    """Return "zh" (simplified or traditional), "en", "ja", "ko" or another script's main language; "" for none.
+
+    Latin script counts as English: telling Latin languages apart needs words, and nothing here depends on it.
+    """
+    sample = text[:SAMPLE]
+    counts = {name: len(script.findall(sample)) for name, script in _SCRIPTS}
+    letters = sum(counts.values())
+    if not letters:
+        return ""
+    east_asian = counts["zh"] + counts["ja"] + counts["ko"]
+    if east_asian >= EAST_ASIAN_SHARE * letters:
+        if counts["ko"] > counts["zh"] + counts["ja"]:
+            return "ko"
+        return "ja" if counts["ja"] >= KANA_SHARE * east_asian and counts["ja"] > 1 else "zh"
+    rest = {name: count for name, count in counts.items() if name not in {"zh", "ja", "ko"}}
+    return max(rest, key=lambda name: rest[name])

@@ -1,0 +1,149 @@
+"""Text as it is matched: one width, one case, one script, no layout. For comparing only; the original is kept."""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from collections.abc import Iterable, Iterator
+
+from kaijuan.core.spans import OffsetMap
+from kaijuan.core.text.characters import EAST_ASIAN, INVISIBLE
+from kaijuan.core.text.simplified import SIMPLIFIED
+
+HARD = "\uffff"
+"""Stands for a character that cannot be folded alone. A noncharacter; where a text holds it, it folds to itself."""
+LONGEST_UNIT = 32
+"""Characters folded together. Unicode's stream-safe limit is 30 marks; it keeps hostile text linear."""
+MOST_PASSES = 8
+"""Passes until nothing changes. Two or three do; the limit only bounds what no real text reaches."""
+
+_INVISIBLE = re.compile(f"[{INVISIBLE}]+")
+_LAYOUT = re.compile(
+    rf"(?<=[{EAST_ASIAN}])\s+(?=[{EAST_ASIAN}])"  # layout between ideographs
+    rf"|[^\S ]\s*| \s+"  # any other run of white space, but not a lone blank
+)
+_HARD_RUN = re.compile(rf"[^{HARD}\s]?{HARD}+")
+_SIMPLIFIED = {ord(old): new for old, new in SIMPLIFIED.items()}
+
+Edit = tuple[int, int, str]
+"""Characters start to end of a text, and what replaces them."""
+
+
+def normalise(text: str) -> tuple[str, OffsetMap]:
+    """Return `text` folded for matching, and the way back to the original's characters.
+
+    NFKC, case folding, traditional to simplified character by character, invisible characters removed, white
+    space between East Asian characters removed and any other run of it made one blank. Idempotent:
+    normalising the result changes nothing. Linear in the length of the text.
+    """
+    offsets = OffsetMap(range(len(text)), range(1, len(text) + 1))
+    for _ in range(MOST_PASSES):
+        folded, edits = _fold(text)
+        if folded == text:
+            break
+        if edits:
+            offsets = offsets.then(_offsets(len(text), edits)) if len(offsets.origins) else offsets
+        text = folded
+    return text, offsets
+
+
+def _fold(text: str) -> tuple[str, list[Edit]]:
+    if text.isascii():
+        folded, edits = text.lower(), []
+    else:
+        folded = text.translate(_FOLDED)
+        edits = list(_hard_edits(text, folded))
+    layout = [(*match.span(), _blank(match)) for match in _LAYOUT.finditer(text)]
+    edits = sorted(edits + layout) if edits and layout else edits or layout
+    return (_apply(folded, edits), edits) if edits else (folded, edits)
+
+
+def _blank(match: re.Match[str]) -> str:
+    text, start, end = match.string, match.start(), match.end()
+    between = start > 0 and end < len(text) and _is_east_asian(text[start - 1]) and _is_east_asian(text[end])
+    return "" if between else " "
+
+
+_is_east_asian = re.compile(f"[{EAST_ASIAN}]").match
+
+
+def _hard_edits(text: str, folded: str) -> Iterator[Edit]:
+    if HARD not in folded:
+        return
+    for run in _HARD_RUN.finditer(folded):
+        start = run.start()
+        for at in range(start + 1, run.end()):
+            if not _joins(text[at]) or at - start >= LONGEST_UNIT:
+                yield from _unit_edit(text, start, at)
+                start = at
+        yield from _unit_edit(text, start, run.end())
+
+
+def _unit_edit(text: str, start: int, end: int) -> Iterator[Edit]:
+    """Fold one character with the marks that join it; invisible ones at its end belong to nobody."""
+    visible = end
+    while visible > start and _INVISIBLE.match(text[visible - 1]):
+        visible -= 1
+    if visible > start:
+        yield start, visible, _settled(text[start:visible])
+    if visible < end:
+        yield visible, end, ""
+
+
+def _joins(character: str) -> bool:
+    """Say whether normalisation may join this character to the one before it."""
+    if _INVISIBLE.match(character):
+        return True
+    first = unicodedata.normalize("NFKD", character)[0]
+    return unicodedata.category(first)[0] == "M" or "\u1160" <= first <= "\u11ff"
+
+
+def _settled(piece: str) -> str:
+    """Return the fixed point of folding one character or one character with its marks."""
+    for _ in range(MOST_PASSES):
+        folded = unicodedata.normalize("NFKC", _INVISIBLE.sub("", piece)).casefold()
+        folded = unicodedata.normalize("NFKC", folded).translate(_SIMPLIFIED)
+        if folded == piece:
+            break
+        piece = folded
+    return piece
+
+
+class _Folding(dict[int, str]):
+    """Code point to its folded character, learnt as characters are met: a cache bounded by Unicode itself."""
+
+    def __missing__(self, point: int) -> str:
+        character = chr(point)
+        folded = character if character.isspace() else _settled(character)
+        if len(folded) != 1 or _joins(character) or _joins(folded):
+            folded = HARD
+        self[point] = folded
+        return folded
+
+
+_FOLDED = _Folding()
+
+
+def _apply(text: str, edits: Iterable[Edit]) -> str:
+    pieces: list[str] = []
+    at = 0
+    for start, end, new in edits:
+        pieces += (text[at:start], new)
+        at = end
+    pieces.append(text[at:])
+    return "".join(pieces)
+
+
+def _offsets(length: int, edits: Iterable[Edit]) -> OffsetMap:
+    origins: list[int] = []
+    ends: list[int] = []
+    at = 0
+    for start, end, new in edits:
+        origins.extend(range(at, start))
+        ends.extend(range(at + 1, start + 1))
+        origins.extend([start] * len(new))
+        ends.extend([end] * len(new))
+        at = end
+    origins.extend(range(at, length))
+    ends.extend(range(at + 1, length + 1))
+    return OffsetMap(origins, ends)
