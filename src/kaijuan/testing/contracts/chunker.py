@@ -26,7 +26,8 @@ class PieceTokenizer:
 
 def blocks_of(*parts: tuple[BlockKind, str], gap: str = "\n\n") -> tuple[str, list[Block]]:
     """Join texts to a document and return it with its blocks. A HEADING is of level 1, or 2 when it starts "##"."""
-    text, blocks, path = "", [], []
+    text, path = "", list[str]()
+    blocks: list[Block] = []
     for ordinal, (kind, content) in enumerate(parts):
         text += gap if text else ""
         level = (2 if content.startswith("##") else 1) if kind is BlockKind.HEADING else 0
