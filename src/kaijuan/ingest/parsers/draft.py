@@ -1,0 +1,108 @@
+"""The canonical text while it grows: blocks are appended, spans and title paths come out right by construction."""
+
+from __future__ import annotations
+
+import unicodedata
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
+from pathlib import PurePath
+
+from kaijuan.core.documents import BlockKind, Metadata, ParsedBlock, ParsedDocument, TextLine
+from kaijuan.core.spans import Span
+from kaijuan.errors import EmptyDocumentError
+from kaijuan.ingest.parsers.joining import close_up
+
+SEPARATOR = "\n\n"
+_TITLE_LIMIT = 200
+
+
+class Draft:
+    """Collects blocks in reading order. Blocks are separated by a blank line and never empty."""
+
+    def __init__(self) -> None:
+        self._parts: list[str] = []
+        self._length = 0
+        self._blocks: list[ParsedBlock] = []
+        self._above: list[tuple[int, str]] = []
+        self.first_heading = ""
+        self.first_top_heading = ""
+
+    def add(
+        self,
+        kind: BlockKind,
+        text: str,
+        *,
+        level: int = 0,
+        lines: Sequence[TextLine] = (),
+        confidence: float = 1.0,
+    ) -> None:
+        """Append one block; white space around it is dropped and nothing is added when nothing is left.
+
+        `lines` count from the start of `text`, which then must have no white space around it.
+        """
+        text = text.strip("\n").rstrip() if kind is BlockKind.CODE else text.strip()
+        if not text.strip():
+            return
+        if kind is BlockKind.HEADING and not lines:
+            text = close_up(text)
+        start = self._length + (len(SEPARATOR) if self._parts else 0)
+        path = self._path_for(level, text)
+        placed = tuple(replace(line, span=line.span.shift(start)) for line in lines)
+        span = Span(start, start + len(text))
+        self._blocks.append(
+            ParsedBlock(kind=kind, span=span, level=level, title_path=path, lines=placed, confidence=confidence)
+        )
+        self._parts.append(text)
+        self._length = span.end
+
+    def _path_for(self, level: int, text: str) -> tuple[str, ...]:
+        if not level:
+            return tuple(title for _, title in self._above)
+        while self._above and self._above[-1][0] >= level:
+            self._above.pop()
+        path = tuple(title for _, title in self._above)
+        title = " ".join(text.split())[:_TITLE_LIMIT]
+        self._above.append((level, title))
+        self.first_heading = self.first_heading or title
+        if level == 1:
+            self.first_top_heading = self.first_top_heading or title
+        return path
+
+    def finish(
+        self,
+        kind: str,
+        name: str,
+        *,
+        title: str = "",
+        metadata: Metadata | None = None,
+        warnings: Iterable[str] = (),
+    ) -> ParsedDocument:
+        """Return the document; its title is the one given, else the first heading, else the file name.
+
+        Raises EmptyDocumentError when there is no block.
+        """
+        if not self._blocks:
+            raise EmptyDocumentError(f"{name} holds no text.")
+        title = " ".join(title.split()) or self.first_top_heading or self.first_heading or stem(name)
+        return ParsedDocument(
+            text=SEPARATOR.join(self._parts),
+            blocks=tuple(_below_title(block, title) for block in self._blocks),
+            kind=kind,
+            title=title[:_TITLE_LIMIT],
+            metadata=metadata or {},
+            warnings=tuple(warnings),
+        )
+
+
+def _below_title(block: ParsedBlock, title: str) -> ParsedBlock:
+    """Leave the document's title out of a title path: it is kept once, with the document."""
+    if block.title_path and block.title_path[0] == title[:_TITLE_LIMIT]:
+        return replace(block, title_path=block.title_path[1:])
+    return block
+
+
+def stem(name: str) -> str:
+    """Return a file name without folders and ending, in composed Unicode, on one line."""
+    last = PurePath(name.replace("\n", " ")).name or name
+    base = last.rpartition(".")[0] or last
+    return unicodedata.normalize("NFC", base).strip() or last

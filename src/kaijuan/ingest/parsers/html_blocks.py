@@ -1,0 +1,259 @@
+"""An HTML tree to typed pieces in reading order. Shared by HTML pages and by Markdown, which is HTML in short."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, replace
+from typing import Any
+
+from kaijuan.core.documents import BlockKind
+from kaijuan.ingest.parsers.html_tags import BLOCK_TAGS, NEVER_READ
+from kaijuan.ingest.parsers.joining import squeeze
+from kaijuan.ingest.parsers.pipes import Cell, flatten, pipe_table
+
+Element = Any  # lxml has no types of its own
+
+_DEEPEST = 120
+"""Nesting beyond this is taken as running text: hand-made towers of tags must not exhaust the stack."""
+_BREAK = "\x00"
+_SPILLS = frozenset({BlockKind.HEADING, BlockKind.TABLE, BlockKind.CODE, BlockKind.CAPTION, BlockKind.FORMULA})
+_FILE_NAME = re.compile(r"^\S*\.\w{2,5}$|^(image|img|logo|icon|图片|圖片|alt text)?$", re.I)
+
+
+@dataclass(frozen=True, slots=True)
+class Piece:
+    """A block before it has a place in the canonical text."""
+
+    kind: BlockKind
+    text: str
+    level: int = 0
+
+
+def pieces_of(root: Element, *, dropped: Callable[[Element], bool] = lambda _: False) -> list[Piece]:
+    """Return the pieces under `root`; `dropped` names elements to leave out with all they hold."""
+    return _Walk(dropped).inside(root, 0)
+
+
+class _Walk:
+    def __init__(self, dropped: Callable[[Element], bool]) -> None:
+        self._dropped = dropped
+
+    def inside(self, node: Element, depth: int) -> list[Piece]:
+        out: list[Piece] = []
+        inline: list[str] = []
+        self._flow(node, depth, out, inline)
+        _flush(out, inline)
+        return out
+
+    def _flow(self, node: Element, depth: int, out: list[Piece], inline: list[str]) -> None:
+        if depth > _DEEPEST:
+            inline.extend(_plain(node))
+            return
+        inline.append(node.text or "")
+        for child in node:
+            tag = child.tag
+            if isinstance(tag, str) and tag not in NEVER_READ and not self._dropped(child):
+                if tag in BLOCK_TAGS:
+                    _flush(out, inline)
+                    out.extend(self._block(child, tag, depth + 1))
+                else:
+                    self._inline(child, tag, depth + 1, out, inline)
+            inline.append(child.tail or "")
+
+    def _inline(self, node: Element, tag: str, depth: int, out: list[Piece], inline: list[str]) -> None:
+        if tag == "br":
+            inline.append(_BREAK)
+        elif tag == "img":
+            alt = (node.get("alt") or "").strip()
+            inline.append("" if _FILE_NAME.match(alt) else f" {alt} ")
+        elif tag == "math":
+            inline.append(_formula(node))
+        else:
+            self._flow(node, depth, out, inline)
+
+    def _block(self, node: Element, tag: str, depth: int) -> list[Piece]:
+        if tag in {"h1", "h2", "h3", "h4", "h5", "h6"}:
+            return self._heading(node, int(tag[1]), depth)
+        if tag in {"ul", "ol", "menu", "dl"}:
+            return self._list(node, tag, depth)
+        if tag == "table":
+            return self._table(node, depth)
+        if tag in {"pre", "listing", "xmp", "plaintext"}:
+            return _as_code(node)
+        shape = {"blockquote": _as_quote, "figcaption": _as_caption, "caption": _as_caption}.get(tag, _as_it_is)
+        return shape(self.inside(node, depth))
+
+    def _heading(self, node: Element, level: int, depth: int) -> list[Piece]:
+        inner = self.inside(node, depth)
+        text = squeeze("\n".join(piece.text for piece in inner if piece.kind not in _SPILLS).replace("¶", ""))
+        rest = [piece for piece in inner if piece.kind in _SPILLS]
+        return ([Piece(BlockKind.HEADING, text, level)] if text else []) + rest
+
+    def _list(self, node: Element, tag: str, depth: int) -> list[Piece]:
+        out: list[Piece] = []
+        lines: list[str] = []
+        number = _start_of(node)
+        for item in self._items(node):
+            marker = {"ol": f"{number}. ", "dl": "" if item.tag == "dt" else "  "}.get(tag, "- ")
+            number += item.tag == "li"
+            inner = self._block_list_item(item, depth)
+            for place, piece in enumerate(inner):
+                if piece.kind in _SPILLS:
+                    _spill(out, lines)
+                    out.append(piece)
+                    continue
+                indent = "  " if tag != "dl" or item.tag == "dd" else ""
+                first = marker if place == 0 else indent
+                body = piece.text.split("\n")
+                lines.append(first + body[0])
+                lines.extend(indent + line for line in body[1:])
+        _spill(out, lines)
+        return out
+
+    def _items(self, node: Element) -> Iterator[Element]:
+        for child in node:
+            if not isinstance(child.tag, str) or child.tag in NEVER_READ or self._dropped(child):
+                continue
+            if child.tag == "div" and node.tag == "dl":
+                yield from self._items_of_group(child)
+            else:
+                yield child
+
+    def _items_of_group(self, group: Element) -> Iterator[Element]:
+        yield from (child for child in group if child.tag in {"dt", "dd"} and not self._dropped(child))
+
+    def _block_list_item(self, item: Element, depth: int) -> list[Piece]:
+        # A list directly inside a list (no item around it) is common in old pages.
+        return self._block(item, item.tag, depth + 1) if item.tag in BLOCK_TAGS else self.inside(item, depth + 1)
+
+    def _table(self, table: Element, depth: int) -> list[Piece]:
+        captions: list[Piece] = []
+        rows: list[list[tuple[list[Piece], Element]]] = []
+        for part in _rows(table):
+            if part.tag == "caption":
+                captions.extend(self._block(part, "caption", depth + 1))
+                continue
+            cells = [cell for cell in part if cell.tag in {"td", "th"} and not self._dropped(cell)]
+            rows.append([(self.inside(cell, depth + 1), cell) for cell in cells])
+        if _is_layout(table, rows):
+            return captions + [piece for row in rows for pieces, _ in row for piece in pieces]
+        text = pipe_table([[_cell(pieces, cell) for pieces, cell in row] for row in rows])
+        return captions + ([Piece(BlockKind.TABLE, text)] if text else [])
+
+
+def _flush(out: list[Piece], inline: list[str]) -> None:
+    if inline:
+        text = "\n".join(filter(None, map(squeeze, "".join(inline).split(_BREAK))))
+        if text:
+            out.append(Piece(BlockKind.PARAGRAPH, text))
+        inline.clear()
+
+
+def _spill(out: list[Piece], lines: list[str]) -> None:
+    if lines:
+        out.append(Piece(BlockKind.LIST, "\n".join(lines)))
+        lines.clear()
+
+
+def _plain(node: Element) -> Iterator[str]:
+    skipped: Element | None = None
+    for event, element in _events(node):
+        if event == "start":
+            if skipped is None and (not isinstance(element.tag, str) or element.tag in NEVER_READ):
+                skipped = element
+            if skipped is None:
+                yield element.text or ""
+        else:
+            if element is skipped:
+                skipped = None
+            if skipped is None and element is not node:
+                yield element.tail or ""
+
+
+def _events(node: Element) -> Iterator[tuple[str, Element]]:
+    from lxml import etree
+
+    yield from etree.iterwalk(node, events=("start", "end"))
+
+
+def _preformatted(node: Element) -> Iterator[str]:
+    """Yield the characters of a `pre`, line breaks included; a first line end is not content (HTML standard)."""
+    for event, element in _events(node):
+        if event == "start" and isinstance(element.tag, str):
+            if element.tag == "br":
+                yield "\n"
+            yield element.text or ""
+        elif event == "end" and element is not node:
+            yield element.tail or ""
+
+
+def _formula(node: Element) -> str:
+    for note in node.iter("annotation"):
+        if "tex" in (note.get("encoding") or "").lower() and note.text:
+            return f" ${note.text.strip()}$ "
+    return " " + squeeze("".join(node.itertext())) + " "
+
+
+def _as_code(node: Element) -> list[Piece]:
+    text = "".join(_preformatted(node))
+    kind = BlockKind.FORMULA if node.get("class") == "math" else BlockKind.CODE
+    return [Piece(kind, text)] if text.strip() else []
+
+
+def _as_it_is(inner: list[Piece]) -> list[Piece]:
+    return inner
+
+
+def _as_caption(inner: list[Piece]) -> list[Piece]:
+    return [replace(piece, kind=BlockKind.CAPTION) if piece.kind is BlockKind.PARAGRAPH else piece for piece in inner]
+
+
+def _as_quote(inner: list[Piece]) -> list[Piece]:
+    if any(piece.kind in _SPILLS for piece in inner):
+        return [replace(piece, kind=BlockKind.QUOTE) if piece.kind is BlockKind.PARAGRAPH else piece for piece in inner]
+    text = "\n".join(piece.text for piece in inner)
+    return [Piece(BlockKind.QUOTE, text)] if text else []
+
+
+def _start_of(node: Element) -> int:
+    try:
+        return int(node.get("start", "1"))
+    except ValueError:
+        return 1
+
+
+def _rows(table: Element) -> Iterator[Element]:
+    """Yield the table's own caption and rows, header groups first and footer groups last as they are shown."""
+    groups = [child for child in table if isinstance(child.tag, str)]
+    order = {"caption": 0, "thead": 1, "tfoot": 3}
+    for child in sorted(groups, key=lambda child: order.get(child.tag, 2)):
+        if child.tag in {"caption", "tr"}:
+            yield child
+        elif child.tag in {"thead", "tbody", "tfoot"}:
+            yield from (row for row in child if row.tag == "tr")
+
+
+def _is_layout(table: Element, rows: list[list[tuple[list[Piece], Element]]]) -> bool:
+    """Say whether a table only arranges the page: headings or tables in cells without a header, or one column."""
+    if table.get("role") in {"presentation", "none"}:
+        return True
+    cells = [pair for row in rows for pair in row]
+    if max((len(row) for row in rows), default=0) <= 1:
+        return True
+    if any(cell.tag == "th" for _, cell in cells):
+        return False
+    structure = {BlockKind.HEADING, BlockKind.TABLE, BlockKind.CODE}
+    return any(piece.kind in structure for pieces, _ in cells for piece in pieces)
+
+
+def _cell(pieces: list[Piece], cell: Element) -> Cell:
+    texts = [flatten(piece.text) if piece.kind is BlockKind.TABLE else piece.text for piece in pieces]
+    return Cell("\n".join(texts), _reach(cell, "rowspan"), _reach(cell, "colspan"))
+
+
+def _reach(cell: Element, name: str) -> int:
+    try:
+        return max(1, min(int(cell.get(name, "1")), 1000))
+    except ValueError:
+        return 1

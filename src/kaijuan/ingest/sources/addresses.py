@@ -1,0 +1,28 @@
+"""Lasting addresses of files: the same file has the same address however the user wrote its path."""
+
+from __future__ import annotations
+
+import os
+from urllib.parse import quote, quote_from_bytes, unquote_to_bytes, urlsplit
+
+
+def file_address(path: str) -> str:
+    """Return the file URI of an absolute path. Bytes that are not UTF-8 are percent-encoded as they are."""
+    return "file://" + quote_from_bytes(os.fsencode(path), safe="/~-._")
+
+
+def record_address(path: str, record: str) -> str:
+    """Return the address of one record of a file: the file's address, `#`, and the record's id percent-encoded."""
+    return f"{file_address(path)}#{quote(record, safe='~-._', errors='replace')}"
+
+
+def path_of(target: str) -> str:
+    """Return the real absolute path that a path or file URI names; symbolic links are followed."""
+    if target.lower().startswith("file://"):
+        target = os.fsdecode(unquote_to_bytes(urlsplit(target).path))
+    return os.path.realpath(os.path.expanduser(target))
+
+
+def shown_name(path: str) -> str:
+    """Return the last part of a path as text that can be printed and stored."""
+    return os.fsencode(os.path.basename(path)).decode("utf-8", "replace")

@@ -1,0 +1,136 @@
+"""Files and folders on this machine. A .jsonl file is a corpus and gives one document each line (records.py)."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import AsyncIterator, Iterator
+
+from kaijuan.errors import DocumentError, MissingSourceError, OversizeDocumentError
+from kaijuan.ingest.ports import SourceFailure, SourceItem
+from kaijuan.ingest.sources.addresses import file_address, path_of, shown_name
+from kaijuan.ingest.sources.records import read_records
+from kaijuan.ingest.sources.stepping import stepped
+
+DEFAULT_MAX_BYTES = 512 * 1024 * 1024
+_JUNK = frozenset({"thumbs.db", "desktop.ini", "__macosx", "__pycache__", "node_modules", "$recycle.bin"})
+_CORPUS_ENDINGS = (".jsonl", ".ndjson")
+
+
+class FileSource:
+    """Source of files, folders (recursive, in sorted order) and JSONL corpora."""
+
+    def __init__(self, *, max_bytes: int = DEFAULT_MAX_BYTES) -> None:
+        self._max_bytes = max_bytes
+
+    def accepts(self, target: str) -> bool:
+        """Say whether `target` is a path or a file:// URI; anything with another scheme is not."""
+        scheme, found, _ = target.partition("://")
+        return not found or scheme.lower() == "file" or not scheme.isalnum()
+
+    def scope(self, target: str) -> str:
+        """Return the prefix of every address under `target`: a folder ends with "/", a corpus with "#"."""
+        path = path_of(target)
+        if path.lower().endswith(_CORPUS_ENDINGS) and not os.path.isdir(path):
+            return file_address(path) + "#"
+        return file_address(path).rstrip("/") + "/" if os.path.isdir(path) else file_address(path)
+
+    def walk(self, target: str) -> AsyncIterator[SourceItem | SourceFailure]:
+        """Yield every document under `target`; what cannot be read is a failure and the walk goes on."""
+        return stepped(self._walk(path_of(target)))
+
+    def _walk(self, path: str) -> Iterator[SourceItem | SourceFailure]:
+        if not os.path.lexists(path):
+            yield failure(path, MissingSourceError(f"{shown_name(path) or path} does not exist."))
+        elif os.path.isdir(path):
+            yield from self._folder(path)
+        else:
+            yield from self._file(path)
+
+    def _folder(self, root: str) -> Iterator[SourceItem | SourceFailure]:
+        for found in files_under(root):
+            if isinstance(found, SourceFailure):
+                yield found
+            else:
+                yield from self._file(found)
+
+    def _file(self, path: str) -> Iterator[SourceItem | SourceFailure]:
+        try:
+            if not os.path.isfile(path):
+                yield failure(path, MissingSourceError(f"{shown_name(path)} is not a regular file."))
+            elif path.lower().endswith(_CORPUS_ENDINGS):
+                yield from read_records(path, max_bytes=self._max_bytes)
+            else:
+                yield self._read(path)
+        except OSError as error:
+            yield failure(path, MissingSourceError(f"{shown_name(path)} cannot be read: {error.strerror or error}."))
+
+    def _read(self, path: str) -> SourceItem | SourceFailure:
+        with open(path, "rb") as file:
+            # The size may lie (a growing log): one byte more than allowed is asked for, never everything.
+            data = b"" if os.fstat(file.fileno()).st_size > self._max_bytes else file.read(self._max_bytes + 1)
+            too_large = os.fstat(file.fileno()).st_size > self._max_bytes or len(data) > self._max_bytes
+        if too_large:
+            limit = self._max_bytes
+            return failure(path, OversizeDocumentError(f"{shown_name(path)} is larger than {limit:,} bytes."))
+        return SourceItem(source=file_address(path), name=shown_name(path), size=len(data), data=data)
+
+
+def files_under(root: str) -> Iterator[str | SourceFailure]:
+    """Yield the files under a folder, sorted by name at each level, hidden files and common junk left out.
+
+    A symbolic link to something inside the same root is skipped, because it is met as itself; a link to a folder
+    outside is followed once. So loops end and no file comes twice.
+    """
+    seen = {_identity(root)}
+    waiting = [root]
+    while waiting:
+        folder = waiting.pop()
+        try:
+            with os.scandir(folder) as entries:
+                found = sorted((entry for entry in entries if not _is_junk(entry.name)), key=lambda entry: entry.name)
+        except OSError as error:
+            yield failure(folder, MissingSourceError(f"{shown_name(folder)} cannot be listed: {error.strerror}."))
+            continue
+        folders = []
+        for entry in found:
+            if entry.is_symlink() and _is_inside(entry.path, root):
+                continue
+            if _is_folder(entry):
+                identity = _identity(entry.path)
+                if identity not in seen:
+                    seen.add(identity)
+                    folders.append(entry.path)
+            else:
+                yield entry.path
+        waiting.extend(reversed(folders))
+
+
+def _is_junk(name: str) -> bool:
+    return name.startswith((".", "~$")) or name.lower() in _JUNK
+
+
+def _is_folder(entry: os.DirEntry[str]) -> bool:
+    try:
+        return entry.is_dir()
+    except OSError:
+        return False
+
+
+def _is_inside(link: str, root: str) -> bool:
+    real = os.path.realpath(link)
+    if not os.path.exists(real):
+        return False  # a dangling or endless link is reported, not hidden
+    return real == root or real.startswith(root.rstrip("/") + "/") or root.startswith(real.rstrip("/") + "/")
+
+
+def _identity(path: str) -> tuple[int, int]:
+    try:
+        status = os.stat(path)
+    except OSError:
+        return (-1, hash(path))
+    return (status.st_dev, status.st_ino)
+
+
+def failure(path: str, error: DocumentError) -> SourceFailure:
+    """Return what is reported for a path that could not be read."""
+    return SourceFailure(source=file_address(path), code=error.code, message=str(error))

@@ -1,0 +1,115 @@
+"""JSONL corpora: one document each line, read line by line."""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Iterator
+from typing import Any
+
+from kaijuan.core.documents import Metadata, Scalar
+from kaijuan.core.ids import content_hash
+from kaijuan.errors import BrokenDocumentError, DocumentError, EmptyDocumentError, OversizeDocumentError
+from kaijuan.ingest.ports import SourceFailure, SourceItem
+from kaijuan.ingest.sources.addresses import file_address, record_address, shown_name
+
+_ID_FIELDS = ("_id", "id")
+_TEXT_FIELDS = ("text", "contents", "content")
+_TITLE_FIELD = "title"
+
+
+def read_records(path: str, *, max_bytes: int) -> Iterator[SourceItem | SourceFailure]:
+    """Yield one item each line of a JSONL file; a bad line is a failure with its number.
+
+    `_id` or `id` names the record, else a hash of its text; `text`, `contents` or `content` is the text, `title` the
+    title, and the other scalar fields (and lists of strings) are metadata. The second record of an id is a failure.
+    """
+    seen: set[str] = set()
+    with open(path, "rb") as file:
+        number = 0
+        while line := file.readline(max_bytes + 1):
+            number += 1
+            if len(line) > max_bytes and not line.endswith(b"\n"):
+                _skip_line(file, max_bytes)
+                yield _failure(path, number, OversizeDocumentError(f"The line is larger than {max_bytes:,} bytes."))
+            elif line.strip():
+                yield _read_line(path, number, line, seen)
+
+
+def _skip_line(file: Any, step: int) -> None:
+    while (rest := file.readline(step)) and not rest.endswith(b"\n"):
+        pass
+
+
+def _read_line(path: str, number: int, line: bytes, seen: set[str]) -> SourceItem | SourceFailure:
+    try:
+        record = _record(line.removeprefix(b"\xef\xbb\xbf") if number == 1 else line)
+        text = _text(record)
+        key = next((str(record[name]) for name in _ID_FIELDS if _is_key(record.get(name))), "")
+        key = key or content_hash(text.encode("utf-8", "replace"))[:32]
+        if key in seen:
+            raise BrokenDocumentError(
+                f"The id {key} was already used in this file.", hint="Give every record its own id."
+            )
+    except DocumentError as error:
+        return _failure(path, number, error)
+    seen.add(key)
+    # Half code points (\ud83d alone) are legal JSON, but no UTF-8.
+    data = text.encode("utf-8", "replace")
+    title = record.get(_TITLE_FIELD)
+    title = " ".join(title.split()) if isinstance(title, str) else ""
+    return SourceItem(
+        source=record_address(path, key),
+        name=_clean(title) or _clean(key),
+        size=len(data),
+        data=data,
+        kind="record",
+        title=_clean(title),
+        metadata=_metadata(record),
+    )
+
+
+def _record(line: bytes) -> dict[str, Any]:
+    try:
+        record = json.loads(line)
+    except (ValueError, RecursionError) as error:  # ValueError covers bad JSON, bad UTF-8 and giant numbers
+        raise BrokenDocumentError(f"The line is not JSON: {error}.", hint="Write one JSON object each line.") from error
+    if not isinstance(record, dict):
+        raise BrokenDocumentError("The line is not a JSON object.", hint="Write one JSON object each line.")
+    return record
+
+
+def _text(record: dict[str, Any]) -> str:
+    for name in _TEXT_FIELDS:
+        value = record.get(name)
+        if isinstance(value, str) and value.strip():
+            return value
+    raise EmptyDocumentError(f"The record has no text in any of the fields {', '.join(_TEXT_FIELDS)}.")
+
+
+def _is_key(value: object) -> bool:
+    return (isinstance(value, str) and bool(value.strip())) or (isinstance(value, int) and not isinstance(value, bool))
+
+
+def _metadata(record: dict[str, Any]) -> Metadata:
+    used = {*_ID_FIELDS, *_TEXT_FIELDS, _TITLE_FIELD}
+    kept: dict[str, Scalar | tuple[str, ...]] = {}
+    for name, value in record.items():
+        if name in used:
+            continue
+        if isinstance(value, str):
+            kept[_clean(name)] = _clean(value)
+        elif isinstance(value, bool | int) or (isinstance(value, float) and math.isfinite(value)):
+            kept[_clean(name)] = value
+        elif isinstance(value, list) and value and all(isinstance(entry, str) for entry in value):
+            kept[_clean(name)] = tuple(_clean(entry) for entry in value)
+    return kept
+
+
+def _clean(text: str) -> str:
+    return text.encode("utf-8", "replace").decode("utf-8").replace("\x00", "")
+
+
+def _failure(path: str, number: int, error: DocumentError) -> SourceFailure:
+    message = f"{shown_name(path)}, line {number}: {error}"
+    return SourceFailure(source=file_address(path), code=error.code, message=message)
