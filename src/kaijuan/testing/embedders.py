@@ -12,7 +12,7 @@ import numpy as np
 
 from kaijuan import telemetry
 from kaijuan.core.spans import Span
-from kaijuan.errors import OverlongInputError
+from kaijuan.errors import ClosedError, OverlongInputError
 from kaijuan.index.ports import EmbedderInfo, Vector, Vectors
 
 _TOKEN = re.compile(r"[\u3400-\u9fff\uf900-\ufaff]|[^\W\u3400-\u9fff\uf900-\ufaff]+|[^\w\s]")
@@ -34,6 +34,7 @@ class HashEmbedder:
             max_tokens=max_tokens,
             reserved_tokens=_RESERVED,
         )
+        self._closed = False
 
     @property
     def info(self) -> EmbedderInfo:
@@ -42,6 +43,7 @@ class HashEmbedder:
 
     async def embed_passages(self, texts: Sequence[str]) -> Vectors:
         """Embed texts to be found; OverlongInputError when one has too many tokens."""
+        self._check_open()
         room = self._info.max_tokens - _RESERVED
         rows = np.zeros((len(texts), self._info.dimensions), dtype=np.float32)
         for row, text in zip(rows, texts, strict=True):
@@ -53,6 +55,7 @@ class HashEmbedder:
 
     async def embed_query(self, text: str) -> Vector:
         """Embed a question, cut at its end where it has too many tokens."""
+        self._check_open()
         room = self._info.max_tokens - _RESERVED
         tokens = _TOKEN.findall(text)
         if len(tokens) > room:
@@ -64,7 +67,12 @@ class HashEmbedder:
         return [Span(found.start(), found.end()) for found in _TOKEN.finditer(text)]
 
     async def close(self) -> None:
-        """Do nothing: there is nothing to release."""
+        """Refuse further embedding, as a real embedder would."""
+        self._closed = True
+
+    def _check_open(self) -> None:
+        if self._closed:
+            raise ClosedError("The embedder is closed.")
 
     def _bag(self, tokens: Sequence[str]) -> Vector:
         lowered = [token.lower() for token in tokens]
