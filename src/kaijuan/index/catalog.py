@@ -105,6 +105,14 @@ class StoredTrace:
     body: Mapping[str, object] = field(default_factory=dict)
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Lease:
+    """Who may publish to a knowledge base, and until when unless renewed (seconds since 1970, UTC)."""
+
+    owner: str
+    expires_at: float
+
+
 class CatalogWriter(Protocol):
     """Everything that changes the catalog. Each method is one transaction.
 
@@ -117,24 +125,35 @@ class CatalogWriter(Protocol):
 
     async def set_space(self, kb: KbId, space: str) -> None: ...
 
-    async def acquire_lease(self, kb: KbId, owner: str, *, now: float, seconds: float) -> None:
-        """Become the one publisher; BusyError names the present owner. Renews when `owner` already holds it."""
+    async def acquire_lease(
+        self, kb: KbId, owner: str, *, now: float, seconds: float, instead_of: str | None = None
+    ) -> None:
+        """Become the one publisher; BusyError names the present owner. Renews when `owner` already holds it.
+
+        `instead_of` takes the lease over from that owner, whom the caller knows to be dead.
+        """
 
     async def release_lease(self, kb: KbId, owner: str) -> None: ...
 
-    async def begin_run(self, kb: KbId, kind: str, *, now: float) -> Run: ...
+    async def begin_run(self, kb: KbId, kind: str, *, now: float) -> Run:
+        """Start a run for the next snapshot; BusyError while another run of the base is unfinished."""
 
     async def unfinished_runs(self, kb: KbId) -> list[Run]: ...
 
     async def stage(self, run: Run, version: Version, blocks: Sequence[Block], chunks: Sequence[Chunk]) -> None:
-        """Insert a version with everything in it and its outbox entry. Retires what it replaces. Repeatable."""
+        """Insert a version with everything in it and its outbox entry. Retires what it replaces. Repeatable.
+
+        The version's interval is the run's affair: `valid_from` and `valid_to` of the value given are not read.
+        A run that has ended can change nothing any more (StoreError), here as in `retire` and `publish`.
+        """
 
     async def retire(self, run: Run, version: VersionId) -> None:
         """Set the version's `valid_to` to the run's target, with its outbox entry. Repeatable."""
 
     async def record_item(self, run: RunId, item: RunItem) -> None: ...
 
-    async def pending(self, kb: KbId, *, limit: int) -> list[OutboxEntry]: ...
+    async def pending(self, kb: KbId, *, limit: int, after: int = 0) -> list[OutboxEntry]:
+        """Entries not yet marked as applied, in order, with a sequence above `after`."""
 
     async def mark_applied(self, sequences: Sequence[int]) -> None: ...
 
@@ -142,7 +161,8 @@ class CatalogWriter(Protocol):
         """Set head to the run's target. Refuses (StoreError) when outbox entries are pending, BusyError when
         `owner` no longer holds the lease. The one moment at which readers move."""
 
-    async def roll_back(self, run: Run, *, now: float) -> None: ...
+    async def roll_back(self, run: Run, *, now: float) -> None:
+        """End the run without a trace in any snapshot; its report is kept. Repeatable."""
 
     async def grant(self, kb: KbId, resource: str, principal: str) -> None:
         """Let a principal read a knowledge base (resource = its id) or one document; bumps the policy version.
@@ -150,19 +170,33 @@ class CatalogWriter(Protocol):
         A document with bindings of its own is governed by them alone, otherwise by its knowledge base's.
         """
 
-    async def revoke(self, kb: KbId, resource: str, principal: str) -> None: ...
+    async def revoke(self, kb: KbId, resource: str, principal: str) -> None:
+        """Take a binding away; bumps the policy version.
+
+        A document whose last reader is revoked is closed to everybody, not opened to its base's readers.
+        """
+
+    async def inherit(self, kb: KbId, document: DocumentId) -> None:
+        """Let a document be governed by its knowledge base again; bumps the policy version."""
 
     async def save_trace(self, trace: StoredTrace, *, keep: int) -> None:
         """Store a trace and drop all but the newest `keep` of that knowledge base."""
 
 
 class CatalogReader(Protocol):
-    """Everything that readers ask. All answers hold for the snapshot given."""
+    """Everything that readers ask. All answers hold for the snapshot given.
+
+    What is asked for by id (`version`, `versions_by_id`, `chunks`, `chunks_of`, `blocks_of`) is found even when it
+    is only staged: the index is written from it. Readers come by ids from a search, and ask `authorise` first.
+    """
 
     async def kb(self, tenant: str, name: str) -> KnowledgeBase:
         """NotFoundError when there is none of that name."""
 
     async def kbs(self, tenant: str) -> list[KnowledgeBase]: ...
+
+    async def lease(self, kb: KbId) -> Lease | None:
+        """The lease as it stands, expired or not; None when nobody holds one."""
 
     async def snapshots(self, kb: KbId) -> list[Snapshot]:
         """Oldest first."""
@@ -191,7 +225,8 @@ class CatalogReader(Protocol):
     async def all_versions(self, kb: KbId) -> list[Version]:
         """Every version kept, old ones too: what a rebuild must index."""
 
-    async def history(self, document: DocumentId) -> list[Version]: ...
+    async def history(self, document: DocumentId) -> list[Version]:
+        """The document's published versions, oldest first."""
 
     async def chunks(self, ids: Collection[ChunkId]) -> dict[ChunkId, Chunk]: ...
 

@@ -1,1 +1,1 @@
-"""The relational catalog."""
+"""The catalog port over SQLAlchemy: `kaijuan.stores.catalog.sql:SqlCatalog`."""

@@ -1,0 +1,135 @@
+"""Blobs as plain files in a folder, each named by the hash of its bytes: root/ab/cd/abcd..."""
+
+from __future__ import annotations
+
+import asyncio
+import errno
+import os
+import re
+import secrets
+from collections.abc import AsyncIterator, Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager, suppress
+from itertools import islice
+from pathlib import Path
+from typing import TypeVar
+
+from kaijuan.core.ids import content_hash
+from kaijuan.errors import CorruptStoreError, DiskFullError, NotFoundError, StoreError, UsageError
+
+_Result = TypeVar("_Result")
+_NAME = re.compile(r"[0-9a-f]{64}")
+_PARTIAL = ".partial-"
+"""Start of the names that files have while they are written; nobody reads them."""
+_NO_ROOM = frozenset({errno.ENOSPC, errno.EDQUOT})
+_THREADS = 4
+_LISTED = 1000
+
+
+@contextmanager
+def _translated(doing: str) -> Iterator[None]:
+    try:
+        yield
+    except OSError as error:
+        kind = DiskFullError if error.errno in _NO_ROOM else StoreError
+        raise kind(f"{doing} failed: {error.strerror or error}.") from error
+
+
+class DiskBlobStore:
+    """Content-addressed files under `root`, shared by any number of processes.
+
+    A blob appears whole or not at all, and is on the disk (fsync) before `put` returns. The bytes are checked
+    against the name at every read. There is nothing to close.
+    """
+
+    def __init__(self, root: str | Path) -> None:
+        self._root = Path(root)
+        self._pool = ThreadPoolExecutor(_THREADS, thread_name_prefix="kaijuan-blobs")
+
+    async def put(self, data: bytes) -> str:
+        """Store and return the name; what is there already is not written again."""
+        return await self._run(lambda: self._put(data))
+
+    async def get(self, name: str) -> bytes:
+        """Return the bytes; NotFoundError when missing, CorruptStoreError when they do not hash to `name`."""
+        return await self._run(lambda: self._get(name))
+
+    async def exists(self, name: str) -> bool:
+        """Say whether the blob is there."""
+        path = self._path(name)
+        return await self._run(path.is_file)
+
+    async def delete(self, name: str) -> None:
+        """Remove the blob; quiet when it is missing."""
+        path = self._path(name)
+        with _translated("Removing a blob"):
+            await self._run(lambda: path.unlink(missing_ok=True))
+
+    async def names(self) -> AsyncIterator[str]:
+        """Yield the names of all blobs in no particular order; half-written files are not among them."""
+        listed = self._listed()
+        while batch := await self._run(lambda: list(islice(listed, _LISTED))):
+            for name in batch:
+                yield name
+
+    async def _run(self, call: Callable[[], _Result]) -> _Result:
+        return await asyncio.get_running_loop().run_in_executor(self._pool, call)
+
+    def _path(self, name: str) -> Path:
+        # Names become paths: nothing but a hash may pass.
+        if not _NAME.fullmatch(name):
+            raise UsageError(f"{name!r} is not the name of a blob.")
+        return self._root / name[:2] / name[2:4] / name
+
+    def _put(self, data: bytes) -> str:
+        name = content_hash(data)
+        path = self._path(name)
+        with _translated("Writing a blob"):
+            # Size too: a file of the right name that a failing disk has cut short is written anew.
+            if path.is_file() and path.stat().st_size == len(data):
+                return name
+            path.parent.mkdir(parents=True, exist_ok=True)
+            self._write(path, data)
+        return name
+
+    def _write(self, path: Path, data: bytes) -> None:
+        partial = path.with_name(f"{_PARTIAL}{os.getpid()}-{secrets.token_hex(6)}")
+        try:
+            with partial.open("xb") as file:
+                file.write(data)
+                file.flush()
+                os.fsync(file.fileno())
+            partial.replace(path)
+        except BaseException:
+            with suppress(OSError):
+                partial.unlink(missing_ok=True)
+            raise
+        _sync_folder(path.parent)
+
+    def _get(self, name: str) -> bytes:
+        path = self._path(name)
+        with _translated("Reading a blob"):
+            try:
+                data = path.read_bytes()
+            except FileNotFoundError:
+                raise NotFoundError(f"There is no blob {name}.") from None
+        if content_hash(data) != name:
+            raise CorruptStoreError(
+                f"The blob {name} is damaged.", hint="Add its document again, or restore it from a backup."
+            )
+        return data
+
+    def _listed(self) -> Iterator[str]:
+        with _translated("Listing the blobs"):
+            for path in self._root.glob("??/??/*"):
+                if _NAME.fullmatch(path.name):
+                    yield path.name
+
+
+def _sync_folder(folder: Path) -> None:
+    # The name itself is lost in a power cut unless its folder is written too.
+    handle = os.open(folder, os.O_RDONLY)
+    try:
+        os.fsync(handle)
+    finally:
+        os.close(handle)

@@ -1,0 +1,100 @@
+"""Opening the database: pragmas, transactions, and the batches that long lists are asked in."""
+
+from __future__ import annotations
+
+import sqlite3
+import time
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from itertools import islice
+from pathlib import Path
+from typing import Any, TypeVar
+
+from sqlalchemy import Connection, Engine, Table, create_engine, event
+from sqlalchemy.dialects import postgresql, sqlite
+from sqlalchemy.engine import URL, make_url
+from sqlalchemy.engine.interfaces import DBAPIConnection
+from sqlalchemy.pool import ConnectionPoolEntry
+
+_Item = TypeVar("_Item")
+BUSY_SECONDS = 15.0
+"""How long a write waits for another process's before BusyError."""
+_CACHE_KIB = 32 * 1024
+BATCH = 500
+"""Values in one IN-list; SQLite before 3.32 allowed 999 variables in all."""
+_WAL_TRIES = 100
+
+
+def url_of(place: str | Path) -> URL:
+    """Return the database address: an URL as it is, a path as an SQLite file."""
+    if isinstance(place, str) and "://" in place:
+        return make_url(place)
+    return URL.create("sqlite", database=str(Path(place)))
+
+
+def file_of(url: URL) -> Path | None:
+    """Return the file of an SQLite address, None for a server."""
+    return Path(url.database) if url.get_backend_name() == "sqlite" and url.database else None
+
+
+def open_engine(url: URL, *, connections: int) -> Engine:
+    """Return an engine whose connections keep the catalog's promises."""
+    if url.get_backend_name() != "sqlite":
+        return create_engine(url, pool_size=connections, pool_pre_ping=True)
+    engine = create_engine(
+        url, pool_size=connections, connect_args={"timeout": BUSY_SECONDS, "check_same_thread": False}
+    )
+    event.listen(engine, "connect", _prepare)
+    event.listen(engine, "begin", _begin)
+    return engine
+
+
+def _prepare(connection: DBAPIConnection, _: ConnectionPoolEntry) -> None:
+    # The driver's own guesses about transactions are switched off; `_begin` opens every one of them.
+    connection.isolation_level = None
+    cursor = connection.cursor()
+    _switch_to_wal(cursor)
+    cursor.execute("PRAGMA foreign_keys = ON")
+    cursor.execute("PRAGMA synchronous = NORMAL")
+    cursor.execute(f"PRAGMA cache_size = -{_CACHE_KIB}")
+    cursor.close()
+
+
+def _switch_to_wal(cursor: Any) -> None:
+    # The busy handler does not wait for this one switch, which two processes may make at once on a new file.
+    for attempt in range(_WAL_TRIES):
+        try:
+            cursor.execute("PRAGMA journal_mode = WAL")
+            cursor.fetchall()
+            return
+        except sqlite3.OperationalError as error:
+            if error.sqlite_errorcode & 0xFF != sqlite3.SQLITE_BUSY or attempt == _WAL_TRIES - 1:
+                raise
+            time.sleep(0.05)
+
+
+def _begin(connection: Connection) -> None:
+    options = connection.get_execution_options()
+    if "durable" not in options:
+        connection.exec_driver_sql("BEGIN")
+        return
+    # In WAL mode NORMAL loses the newest commits in a power cut, though never half of one; FULL syncs the log,
+    # and with it all commits before. So staging is cheap, and what begins or ends a run is lasting.
+    connection.exec_driver_sql(f"PRAGMA synchronous = {'FULL' if options['durable'] else 'NORMAL'}")
+    # Taking the write lock at once: a reader that turns writer halfway would fail instead of waiting.
+    connection.exec_driver_sql("BEGIN IMMEDIATE")
+
+
+def batches(items: Collection[_Item], size: int = BATCH) -> Iterator[list[_Item]]:
+    """Yield the items in lists of at most `size`."""
+    source = iter(items)
+    while batch := list(islice(source, size)):
+        yield batch
+
+
+def insert_missing(connection: Connection, table: Table, rows: Sequence[Mapping[str, Any]]) -> int:
+    """Insert the rows whose key is not there yet; return how many were new."""
+    if not rows:
+        return 0
+    dialect = postgresql if connection.dialect.name == "postgresql" else sqlite
+    statement = dialect.insert(table).on_conflict_do_nothing()
+    return sum(connection.execute(statement, dict(row)).rowcount for row in rows)

@@ -1,0 +1,53 @@
+"""From the database driver's errors to ours: the one place of the catalog that knows the vendor's codes."""
+
+from __future__ import annotations
+
+import shutil
+import sqlite3
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from sqlalchemy.exc import DBAPIError, SQLAlchemyError
+
+from kaijuan.errors import BusyError, CorruptStoreError, DiskFullError, StoreError
+
+_PRIMARY = 0xFF
+"""The low byte of an extended SQLite result code is its family."""
+_KINDS: dict[int, tuple[type[StoreError], str]] = {
+    sqlite3.SQLITE_FULL: (DiskFullError, "There is no room left for the catalog."),
+    sqlite3.SQLITE_BUSY: (BusyError, "Another process is writing to the catalog."),
+    sqlite3.SQLITE_LOCKED: (BusyError, "Another process is writing to the catalog."),
+    sqlite3.SQLITE_CORRUPT: (CorruptStoreError, "The catalog file is damaged."),
+    sqlite3.SQLITE_NOTADB: (CorruptStoreError, "The catalog file is not a database."),
+    sqlite3.SQLITE_READONLY: (StoreError, "The catalog cannot be written: it is read-only."),
+    sqlite3.SQLITE_CANTOPEN: (StoreError, "The catalog file cannot be opened."),
+}
+_HINTS = {
+    sqlite3.SQLITE_READONLY: "Check the permissions of the home folder.",
+    sqlite3.SQLITE_CANTOPEN: "Check that the home folder exists and can be written.",
+    # Nothing can rebuild the catalog itself, so that the usual advice of the class would mislead.
+    sqlite3.SQLITE_CORRUPT: "Restore the catalog file from a backup.",
+    sqlite3.SQLITE_NOTADB: "Restore the catalog file from a backup.",
+}
+_ROOM = 1 << 20
+
+
+def as_store_error(error: SQLAlchemyError | sqlite3.Error, path: Path | None) -> StoreError:
+    """Return our error for one of the database's."""
+    cause = error.orig if isinstance(error, DBAPIError) else error
+    code = getattr(cause, "sqlite_errorcode", 0) & _PRIMARY
+    if code == sqlite3.SQLITE_IOERR and path is not None and shutil.disk_usage(path.parent).free < _ROOM:
+        # Some writes that find no room (of the shared-memory file) are reported as plain I/O errors.
+        code = sqlite3.SQLITE_FULL
+    kind, message = _KINDS.get(code, (StoreError, f"The catalog failed: {cause}."))
+    return kind(message, hint=_HINTS.get(code))
+
+
+@contextmanager
+def translated(path: Path | None = None) -> Iterator[None]:
+    """Raise a StoreError in place of any error of the database."""
+    try:
+        yield
+    except (SQLAlchemyError, sqlite3.Error) as error:
+        raise as_store_error(error, path) from error

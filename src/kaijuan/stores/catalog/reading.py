@@ -1,0 +1,165 @@
+"""What readers ask: versions, chunks and blocks of a snapshot, runs and traces."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator, Sequence
+from typing import Any
+
+from sqlalchemy import Connection, Select, and_, or_, select
+
+from kaijuan.core.documents import Block, Chunk, ChunkLevel, Version
+from kaijuan.core.ids import ID_LENGTH, ChunkId, DocumentId, KbId, RunId, VersionId
+from kaijuan.core.spans import Span, merge
+from kaijuan.errors import NotFoundError
+from kaijuan.index.catalog import Run, RunItem, StoredTrace
+from kaijuan.stores.catalog import rows, tables
+from kaijuan.stores.catalog.connection import batches
+from kaijuan.stores.catalog.publishing import visible_at
+
+_versions, _chunks, _blocks = tables.document_version, tables.chunk, tables.block
+_LAST = "\U0010ffff"
+_SHORTEST_ID = 6
+_SPANS = 100
+_STREAM = 4096
+
+
+def _all(connection: Connection, query: Select[Any]) -> list[Version]:
+    return [rows.version_of(row) for row in connection.execute(query)]
+
+
+def version_of(connection: Connection, kb: KbId, source: str, snapshot: int) -> Version | None:
+    """Return the version of a source that the snapshot shows."""
+    query = select(_versions).where(*visible_at(kb, snapshot), _versions.c.source == source)
+    row = connection.execute(query).one_or_none()
+    return None if row is None else rows.version_of(row)
+
+
+def last_number(connection: Connection, document: DocumentId) -> int:
+    """Return the highest number ever given to the document, 0 when there was none."""
+    query = select(tables.document.c.last_number).where(tables.document.c.id == document)
+    return connection.execute(query).scalar() or 0
+
+
+def version(connection: Connection, version: VersionId) -> Version:
+    """Return a version, staged ones included, or raise NotFoundError."""
+    row = connection.execute(select(_versions).where(_versions.c.id == version)).one_or_none()
+    if row is None:
+        raise NotFoundError(f"There is no version {version!r}.")
+    return rows.version_of(row)
+
+
+def versions(connection: Connection, kb: KbId, snapshot: int, after: str, limit: int, prefix: str) -> list[Version]:
+    """Return visible versions by source, those beyond `after` that start with `prefix`."""
+    query = select(_versions).where(*visible_at(kb, snapshot), _versions.c.source > after)
+    if prefix:
+        # Not LIKE: SQLite's takes upper and lower case as the same.
+        query = query.where(_versions.c.source >= prefix, _versions.c.source <= prefix + _LAST)
+    return _all(connection, query.order_by(_versions.c.source).limit(limit))
+
+
+def find(connection: Connection, kb: KbId, snapshot: int, word: str) -> list[Version]:
+    """Return visible versions that the word may mean."""
+    source, document, id = _versions.c.source, _versions.c.document_id, _versions.c.id
+    meant = [source == word, source.endswith("/" + word, autoescape=True)]
+    if _SHORTEST_ID <= len(word) <= ID_LENGTH:
+        meant += [and_(column >= word, column <= word + _LAST) for column in (document, id)]
+    query = select(_versions).where(*visible_at(kb, snapshot), or_(*meant)).order_by(source)
+    return [found for found in _all(connection, query) if _means(word, found)]
+
+
+def _means(word: str, found: Version) -> bool:
+    # Once more, because LIKE takes upper and lower case as the same.
+    ids = len(word) >= _SHORTEST_ID and (found.document_id.startswith(word) or found.id.startswith(word))
+    return ids or found.source == word or found.source.endswith("/" + word)
+
+
+def all_versions(connection: Connection, kb: KbId) -> list[Version]:
+    """Return every version kept, by source and number."""
+    query = select(_versions).where(_versions.c.kb_id == kb)
+    return _all(connection, query.order_by(_versions.c.source, _versions.c.number))
+
+
+def history(connection: Connection, document: DocumentId) -> list[Version]:
+    """Return the published versions of a document, oldest first."""
+    bases = tables.knowledge_base
+    query = (
+        select(_versions)
+        .join_from(_versions, bases, bases.c.id == _versions.c.kb_id)
+        .where(_versions.c.document_id == document, _versions.c.valid_from <= bases.c.head)
+    )
+    return _all(connection, query.order_by(_versions.c.number))
+
+
+def versions_by_id(connection: Connection, ids: Collection[VersionId]) -> dict[VersionId, Version]:
+    """Return the versions that exist, staged ones included."""
+    found: dict[VersionId, Version] = {}
+    for batch in batches(ids):
+        for row in connection.execute(select(_versions).where(_versions.c.id.in_(batch))):
+            found[VersionId(row.id)] = rows.version_of(row)
+    return found
+
+
+def chunks(connection: Connection, ids: Collection[ChunkId]) -> dict[ChunkId, Chunk]:
+    """Return the chunks that exist, in the order asked for."""
+    found: dict[str, Chunk] = {}
+    for batch in batches(ids):
+        for row in connection.execute(rows.CHUNKS.where(_chunks.c.id.in_(batch))):
+            found[row.id] = rows.chunk_of(row)
+    return {id: found[id] for id in ids if id in found}
+
+
+def chunks_of(connection: Connection, version: VersionId, level: ChunkLevel | None) -> list[Chunk]:
+    """Return the chunks of a version in order of span."""
+    query = rows.CHUNKS.where(_chunks.c.version_id == version)
+    if level is not None:
+        query = query.where(_chunks.c.level == level.value)
+    ordered = query.order_by(_chunks.c.start, _chunks.c.stop, _chunks.c.level)
+    return [rows.chunk_of(row) for row in connection.execute(ordered)]
+
+
+def chunk_ids(connection: Connection, kb: KbId) -> Iterator[list[tuple[ChunkId, int, int]]]:
+    """Yield (id, valid_from, valid_to) of all children by id, in batches, as they stood when the first was asked."""
+    query = (
+        select(_chunks.c.id, _versions.c.valid_from, _versions.c.valid_to)
+        .join_from(_chunks, _versions, _versions.c.id == _chunks.c.version_id)
+        .where(_versions.c.kb_id == kb, _chunks.c.level == ChunkLevel.CHILD.value)
+        .order_by(_chunks.c.id)
+    )
+    result = connection.execution_options(stream_results=True).execute(query)
+    for batch in result.partitions(_STREAM):
+        yield [(ChunkId(row[0]), row[1], row[2]) for row in batch]
+
+
+def blocks_of(connection: Connection, version: VersionId, within: Sequence[Span] | None) -> list[Block]:
+    """Return the blocks of a version in order, all or those that share characters with a span."""
+    query = select(_blocks).where(_blocks.c.version_id == version)
+    if within is None:
+        return [rows.block_of(row) for row in connection.execute(query.order_by(_blocks.c.ordinal))]
+    found: dict[str, Block] = {}
+    for batch in batches(merge(span for span in within if len(span)), _SPANS):
+        shared = [and_(_blocks.c.start < span.end, _blocks.c.stop > span.start) for span in batch]
+        for row in connection.execute(query.where(or_(*shared))):
+            found[row.id] = rows.block_of(row)
+    return sorted(found.values(), key=lambda block: block.ordinal)
+
+
+def items(connection: Connection, run: RunId) -> list[RunItem]:
+    """Return the lines of a run's report in the order they were recorded."""
+    table = tables.ingestion_item
+    query = select(table).where(table.c.run_id == run).order_by(table.c.sequence)
+    return [rows.item_of(row) for row in connection.execute(query)]
+
+
+def runs(connection: Connection, kb: KbId, limit: int) -> list[Run]:
+    """Return the newest runs, newest first."""
+    table = tables.ingestion_run
+    query = select(table).where(table.c.kb_id == kb).order_by(table.c.number.desc()).limit(limit)
+    return [rows.run_of(row) for row in connection.execute(query)]
+
+
+def trace(connection: Connection, id: str) -> StoredTrace:
+    """Return a saved trace, or raise NotFoundError."""
+    row = connection.execute(select(tables.trace).where(tables.trace.c.id == id)).one_or_none()
+    if row is None:
+        raise NotFoundError(f"There is no trace {id!r}.")
+    return rows.trace_of(row)

@@ -1,0 +1,237 @@
+"""Values to table rows and back. Lists and metadata are kept as JSON text."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from typing import Any
+
+from sqlalchemy import Row, Select, select
+
+from kaijuan.core.documents import Block, BlockKind, Chunk, ChunkLevel, Metadata, Version
+from kaijuan.core.ids import BlockId, ChunkId, DocumentId, KbId, RunId, VersionId
+from kaijuan.core.snapshots import Snapshot
+from kaijuan.core.spans import Span
+from kaijuan.index.catalog import (
+    IndexChange,
+    ItemState,
+    KnowledgeBase,
+    OutboxEntry,
+    Run,
+    RunItem,
+    RunState,
+    StoredTrace,
+)
+from kaijuan.stores.catalog import tables
+from kaijuan.stores.catalog.lines import pack_lines, unpack_lines
+
+Values = dict[str, Any]
+_EMPTY_LIST = "[]"
+
+
+def _dump(value: object) -> str:
+    # ASCII with escapes also carries lone surrogates, which no database takes as text.
+    return json.dumps(value, separators=(",", ":"))
+
+
+def _words(text: str) -> tuple[str, ...]:
+    return () if text == _EMPTY_LIST else tuple(json.loads(text))
+
+
+def _metadata(text: str) -> Metadata:
+    loaded: dict[str, Any] = json.loads(text)
+    return {name: tuple(value) if isinstance(value, list) else value for name, value in loaded.items()}
+
+
+def version_values(version: Version, run: Run, children: int) -> Values:
+    """Return the row of a version that `run` stages."""
+    return {
+        "id": version.id,
+        "document_id": version.document_id,
+        "kb_id": version.kb_id,
+        "run_id": run.id,
+        "number": version.number,
+        "source": version.source,
+        "title": version.title,
+        "kind": version.kind,
+        "content_hash": version.content_hash,
+        "fingerprint": version.fingerprint,
+        "text_hash": version.text_hash,
+        "original_hash": version.original_hash,
+        "language": version.language,
+        "pages": version.pages,
+        "metadata": _dump(dict(version.metadata)),
+        "warnings": _dump(list(version.warnings)),
+        "created_at": version.created_at,
+        "children": children,
+    }
+
+
+def version_of(row: Row[Any]) -> Version:
+    """Return the version of a row of `document_version`."""
+    return Version(
+        id=VersionId(row.id),
+        document_id=DocumentId(row.document_id),
+        kb_id=KbId(row.kb_id),
+        number=row.number,
+        source=row.source,
+        title=row.title,
+        kind=row.kind,
+        content_hash=row.content_hash,
+        fingerprint=row.fingerprint,
+        text_hash=row.text_hash,
+        original_hash=row.original_hash,
+        language=row.language,
+        pages=row.pages,
+        metadata=_metadata(row.metadata),
+        warnings=_words(row.warnings),
+        created_at=row.created_at,
+        valid_from=row.valid_from,
+        valid_to=row.valid_to,
+    )
+
+
+def block_values(block: Block, version: VersionId) -> Values:
+    """Return the row of a block."""
+    return {
+        "id": block.id,
+        "version_id": version,
+        "ordinal": block.ordinal,
+        "kind": block.kind.value,
+        "start": block.span.start,
+        "stop": block.span.end,
+        "level": block.level,
+        "title_path": _dump(list(block.title_path)),
+        "pages": _dump(list(block.pages)),
+        "lines": pack_lines(block.lines),
+        "language": block.language,
+        "confidence": block.confidence,
+    }
+
+
+def block_of(row: Row[Any]) -> Block:
+    """Return the block of a row of `block`."""
+    return Block(
+        id=BlockId(row.id),
+        ordinal=row.ordinal,
+        kind=BlockKind(row.kind),
+        span=Span(row.start, row.stop),
+        level=row.level,
+        title_path=_words(row.title_path),
+        pages=() if row.pages == _EMPTY_LIST else tuple(json.loads(row.pages)),
+        lines=unpack_lines(row.lines),
+        language=row.language,
+        confidence=row.confidence,
+    )
+
+
+def chunk_values(chunk: Chunk) -> Values:
+    """Return the row of a chunk."""
+    return {
+        "id": chunk.id,
+        "version_id": chunk.version_id,
+        "ordinal": chunk.ordinal,
+        "level": chunk.level.value,
+        "start": chunk.span.start,
+        "stop": chunk.span.end,
+        "parent_id": chunk.parent_id,
+        "title_path": _dump(list(chunk.title_path)),
+        "tokens": chunk.tokens,
+        "strategy": chunk.strategy,
+    }
+
+
+CHUNKS: Select[Any] = select(tables.chunk, tables.document_version.c.document_id).join_from(
+    tables.chunk, tables.document_version, tables.document_version.c.id == tables.chunk.c.version_id
+)
+"""What `chunk_of` reads; to be narrowed."""
+
+
+def chunk_of(row: Row[Any]) -> Chunk:
+    """Return the chunk of a row of `CHUNKS`."""
+    return Chunk(
+        id=ChunkId(row.id),
+        version_id=VersionId(row.version_id),
+        document_id=DocumentId(row.document_id),
+        ordinal=row.ordinal,
+        level=ChunkLevel(row.level),
+        span=Span(row.start, row.stop),
+        parent_id=None if row.parent_id is None else ChunkId(row.parent_id),
+        title_path=_words(row.title_path),
+        tokens=row.tokens,
+        strategy=row.strategy,
+    )
+
+
+def kb_of(row: Row[Any]) -> KnowledgeBase:
+    """Return the knowledge base of a row of `knowledge_base`."""
+    return KnowledgeBase(
+        id=KbId(row.id),
+        tenant=row.tenant_id,
+        name=row.name,
+        head=row.head,
+        policy_version=row.policy_version,
+        space=row.space,
+    )
+
+
+def run_of(row: Row[Any]) -> Run:
+    """Return the run of a row of `ingestion_run`."""
+    return Run(
+        id=RunId(row.id),
+        kb_id=KbId(row.kb_id),
+        kind=row.kind,
+        target=row.target,
+        state=RunState(row.state),
+        started_at=row.started_at,
+        finished_at=row.finished_at,
+    )
+
+
+def item_of(row: Row[Any]) -> RunItem:
+    """Return the item of a row of `ingestion_item`."""
+    return RunItem(
+        source=row.source,
+        state=ItemState(row.state),
+        code=row.code,
+        message=row.message,
+        version_id=None if row.version_id is None else VersionId(row.version_id),
+    )
+
+
+def entry_of(row: Row[Any]) -> OutboxEntry:
+    """Return the entry of a row of `outbox`."""
+    return OutboxEntry(
+        sequence=row.sequence,
+        kb_id=KbId(row.kb_id),
+        version_id=VersionId(row.version_id),
+        change=IndexChange(row.change),
+        snapshot=row.snapshot,
+    )
+
+
+def snapshot_of(row: Row[Any]) -> Snapshot:
+    """Return the snapshot of a row of `snapshot`."""
+    return Snapshot(
+        number=row.number,
+        created_at=row.created_at,
+        run_id=row.run_id,
+        documents=row.documents,
+        chunks=row.chunks,
+    )
+
+
+def trace_of(row: Row[Any]) -> StoredTrace:
+    """Return the trace of a row of `trace`."""
+    body: Mapping[str, object] = json.loads(row.body)
+    return StoredTrace(id=row.id, kb_id=KbId(row.kb_id), created_at=row.created_at, body=body)
+
+
+def trace_values(trace: StoredTrace) -> Values:
+    """Return the row of a trace."""
+    return {
+        "id": trace.id,
+        "kb_id": trace.kb_id,
+        "created_at": trace.created_at,
+        "body": _dump(dict(trace.body)),
+    }

@@ -1,0 +1,199 @@
+"""The catalog's tables. What changes here needs a migration beside it; a test holds the two together."""
+
+from __future__ import annotations
+
+from sqlalchemy import (
+    Column,
+    Float,
+    ForeignKey,
+    Index,
+    Integer,
+    LargeBinary,
+    MetaData,
+    String,
+    Table,
+    Text,
+    UniqueConstraint,
+)
+
+metadata = MetaData(
+    naming_convention={
+        "ix": "ix_%(table_name)s_%(column_0_N_name)s",
+        "uq": "uq_%(table_name)s_%(column_0_N_name)s",
+        "fk": "fk_%(table_name)s_%(column_0_name)s",
+        "pk": "pk_%(table_name)s",
+    }
+)
+
+# Ids and addresses are ordered and cut by code point; a database whose default order is a language's would
+# page wrongly, so that the byte order is asked for by name.
+_WORD = String().with_variant(String(collation="C"), "postgresql")
+
+tenant = Table("tenant", metadata, Column("id", _WORD, primary_key=True), Column("created_at", Float, nullable=False))
+
+knowledge_base = Table(
+    "knowledge_base",
+    metadata,
+    Column("id", _WORD, primary_key=True),
+    Column("tenant_id", _WORD, ForeignKey("tenant.id"), nullable=False),
+    Column("name", _WORD, nullable=False),
+    Column("head", Integer, nullable=False),
+    Column("policy_version", Integer, nullable=False),
+    Column("space", _WORD, nullable=False),
+    Column("created_at", Float, nullable=False),
+    UniqueConstraint("tenant_id", "name"),
+)
+
+document = Table(
+    "document",
+    metadata,
+    Column("id", _WORD, primary_key=True),
+    Column("kb_id", _WORD, ForeignKey("knowledge_base.id"), nullable=False),
+    Column("source", _WORD, nullable=False),
+    # Kept here and not counted from the versions, so that dropping old versions never gives a number twice.
+    Column("last_number", Integer, nullable=False),
+    UniqueConstraint("kb_id", "source"),
+)
+
+ingestion_run = Table(
+    "ingestion_run",
+    metadata,
+    Column("id", _WORD, primary_key=True),
+    Column("kb_id", _WORD, ForeignKey("knowledge_base.id"), nullable=False),
+    Column("kind", String, nullable=False),
+    Column("target", Integer, nullable=False),
+    Column("state", String, nullable=False),
+    Column("started_at", Float, nullable=False),
+    Column("finished_at", Float),
+    # Runs of one base are numbered: two of them may begin within one tick of the clock.
+    Column("number", Integer, nullable=False),
+    UniqueConstraint("kb_id", "number"),
+)
+
+ingestion_item = Table(
+    "ingestion_item",
+    metadata,
+    Column("sequence", Integer, primary_key=True, autoincrement=True),
+    Column("run_id", _WORD, ForeignKey("ingestion_run.id", ondelete="CASCADE"), nullable=False),
+    Column("source", _WORD, nullable=False),
+    Column("state", String, nullable=False),
+    Column("code", String, nullable=False),
+    Column("message", Text, nullable=False),
+    Column("version_id", _WORD),
+    Index(None, "run_id"),
+)
+
+document_version = Table(
+    "document_version",
+    metadata,
+    Column("id", _WORD, primary_key=True),
+    Column("document_id", _WORD, ForeignKey("document.id"), nullable=False),
+    Column("kb_id", _WORD, ForeignKey("knowledge_base.id"), nullable=False),
+    Column("run_id", _WORD, ForeignKey("ingestion_run.id"), nullable=False),
+    Column("number", Integer, nullable=False),
+    Column("source", _WORD, nullable=False),
+    Column("title", Text, nullable=False),
+    Column("kind", String, nullable=False),
+    Column("content_hash", String, nullable=False),
+    Column("fingerprint", String, nullable=False),
+    Column("text_hash", String, nullable=False),
+    Column("original_hash", String, nullable=False),
+    Column("language", String, nullable=False),
+    Column("pages", Integer, nullable=False),
+    Column("metadata", Text, nullable=False),
+    Column("warnings", Text, nullable=False),
+    Column("created_at", Float, nullable=False),
+    Column("valid_from", Integer, nullable=False),
+    Column("valid_to", Integer, nullable=False),
+    # Children are counted once, at staging, so that the size of a snapshot is a sum over versions.
+    Column("children", Integer, nullable=False),
+    UniqueConstraint("document_id", "number"),
+    Index(None, "kb_id", "source", "number"),
+    Index(None, "kb_id", "valid_to"),
+    Index(None, "run_id"),
+)
+
+block = Table(
+    "block",
+    metadata,
+    Column("id", _WORD, primary_key=True),
+    Column("version_id", _WORD, ForeignKey("document_version.id", ondelete="CASCADE"), nullable=False),
+    Column("ordinal", Integer, nullable=False),
+    Column("kind", String, nullable=False),
+    Column("start", Integer, nullable=False),
+    Column("stop", Integer, nullable=False),
+    Column("level", Integer, nullable=False),
+    Column("title_path", Text, nullable=False),
+    Column("pages", Text, nullable=False),
+    Column("lines", LargeBinary),
+    Column("language", String, nullable=False),
+    Column("confidence", Float, nullable=False),
+    Index(None, "version_id", "start", "stop"),
+)
+
+chunk = Table(
+    "chunk",
+    metadata,
+    Column("id", _WORD, primary_key=True),
+    Column("version_id", _WORD, ForeignKey("document_version.id", ondelete="CASCADE"), nullable=False),
+    Column("ordinal", Integer, nullable=False),
+    Column("level", String, nullable=False),
+    Column("start", Integer, nullable=False),
+    Column("stop", Integer, nullable=False),
+    Column("parent_id", _WORD),
+    Column("title_path", Text, nullable=False),
+    Column("tokens", Integer, nullable=False),
+    Column("strategy", String, nullable=False),
+    Index(None, "version_id", "start"),
+)
+
+acl_binding = Table(
+    "acl_binding",
+    metadata,
+    Column("kb_id", _WORD, ForeignKey("knowledge_base.id"), primary_key=True),
+    Column("resource", _WORD, primary_key=True),
+    Column("principal", _WORD, primary_key=True),
+)
+"""A document with a binding to the principal "" is governed by its own bindings, even when no other is left."""
+
+snapshot = Table(
+    "snapshot",
+    metadata,
+    Column("kb_id", _WORD, ForeignKey("knowledge_base.id"), primary_key=True),
+    Column("number", Integer, primary_key=True, autoincrement=False),
+    Column("created_at", Float, nullable=False),
+    Column("run_id", _WORD, nullable=False),
+    Column("documents", Integer, nullable=False),
+    Column("chunks", Integer, nullable=False),
+)
+
+outbox = Table(
+    "outbox",
+    metadata,
+    Column("sequence", Integer, primary_key=True, autoincrement=True),
+    Column("kb_id", _WORD, ForeignKey("knowledge_base.id"), nullable=False),
+    Column("version_id", _WORD, nullable=False),
+    Column("change", String, nullable=False),
+    Column("snapshot", Integer, nullable=False),
+    Index(None, "kb_id", "sequence"),
+    # A number used twice would let a late `mark_applied` drop an entry that nobody applied.
+    sqlite_autoincrement=True,
+)
+
+lease = Table(
+    "lease",
+    metadata,
+    Column("kb_id", _WORD, ForeignKey("knowledge_base.id"), primary_key=True),
+    Column("owner", _WORD, nullable=False),
+    Column("expires_at", Float, nullable=False),
+)
+
+trace = Table(
+    "trace",
+    metadata,
+    Column("id", _WORD, primary_key=True),
+    Column("kb_id", _WORD, ForeignKey("knowledge_base.id"), nullable=False),
+    Column("created_at", Float, nullable=False),
+    Column("body", Text, nullable=False),
+    Index(None, "kb_id", "created_at"),
+)
