@@ -9,10 +9,10 @@ from dataclasses import replace
 
 import numpy as np
 
-from kaijuan.core.filters import Value
+from kaijuan.core.filters import And, Eq, Exists, Filter, In, Not, Or, Range, Value
 from kaijuan.core.ids import ChunkId
 from kaijuan.core.snapshots import OPEN
-from kaijuan.errors import UsageError
+from kaijuan.errors import FilterError, UsageError
 from kaijuan.index.ports import Point, SpaceSpec, Vector
 
 RESERVED = frozenset({"valid_from", "valid_to"})
@@ -21,6 +21,7 @@ _ID = re.compile(r"[0-9a-f]{32}")
 _SPACE = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_-]{0,99}")
 _INTEGERS = range(-(2**63), 2**63)
 _TERMS = range(2**32)
+_DEPTH = 100
 
 
 def check_space(name: str) -> str:
@@ -85,7 +86,11 @@ def check_terms(terms: Mapping[int, float]) -> dict[int, float]:
 
 
 def _check_value(name: str, value: object) -> None:
-    if isinstance(value, bool | str):
+    if isinstance(value, bool):
+        return
+    if isinstance(value, str):
+        if not _encodable(value):
+            raise UsageError(f"The text in {name!r} holds half of a surrogate pair.")
         return
     if isinstance(value, int):
         if value not in _INTEGERS:
@@ -99,7 +104,7 @@ def check_payload(payload: Mapping[str, Value | tuple[str, ...]]) -> dict[str, V
     """Return a copy of the payload, lists as tuples."""
     copy: dict[str, Value | tuple[str, ...]] = {}
     for name, value in payload.items():
-        if name in RESERVED or not name:
+        if name in RESERVED or not name or not _encodable(name):
             raise UsageError(f"A payload field cannot be named {name!r}.")
         elements = tuple(value) if isinstance(value, tuple | list) else (value,)
         for element in elements:
@@ -123,3 +128,38 @@ def check_points(spec: SpaceSpec, points: Sequence[Point]) -> list[Point]:
             valid_to=check_snapshot(point.valid_to),
         )
     return list(clean.values())
+
+
+def check_filter(where: Filter, depth: int = 0) -> Filter:
+    """Return the filter if every engine can apply it: at most 100 levels deep, all text encodable."""
+    if depth > _DEPTH:
+        raise FilterError(f"The filter is nested more than {_DEPTH} levels deep.")
+    match where:
+        case And(items) | Or(items):
+            for item in items:
+                check_filter(item, depth + 1)
+        case Not(item):
+            check_filter(item, depth + 1)
+        case Eq(name, value):
+            _check_operand(name, value)
+        case In(name, values):
+            for value in values:
+                _check_operand(name, value)
+        case Range() | Exists():
+            pass
+    return where
+
+
+def _check_operand(name: str, value: Value) -> None:
+    if isinstance(value, str) and not _encodable(value):
+        raise FilterError(f"The text compared with {name!r} holds half of a surrogate pair.")
+    if isinstance(value, int) and value not in _INTEGERS:
+        raise FilterError(f"The number compared with {name!r} needs more than 64 bits.")
+
+
+def _encodable(text: str) -> bool:
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        return False
+    return True

@@ -30,6 +30,7 @@ class _Space:
     dropped: bool = False
 
     def matching(self, where: Filter) -> list[Point]:
+        checks.check_filter(where)
         return [point for point in self.points.values() if matches(where, _fields(point))]
 
 
@@ -58,6 +59,7 @@ def _delete(space: _Space, ids: Sequence[ChunkId]) -> None:
 
 def _dense(space: _Space, vector: Vector, k: int, where: Filter) -> list[Hit]:
     query = checks.unit_vector(vector, space.spec.dimensions).astype(np.float64)
+    checks.check_filter(where)
     if checks.check_count(k) == 0:
         return []
     found = space.matching(where)
@@ -81,6 +83,7 @@ def _rarity(space: _Space, terms: Mapping[int, float], snapshot: int | None) -> 
 
 def _lexical(space: _Space, terms: Mapping[int, float], k: int, where: Filter) -> list[Hit]:
     wanted = checks.check_terms(terms)
+    checks.check_filter(where)
     if checks.check_count(k) == 0 or not wanted:
         return []
     rarity = _rarity(space, wanted, ranking.pinned_snapshot(where))

@@ -1,0 +1,113 @@
+"""Our filter tree in Qdrant Edge's words, meaning exactly what `core.filters.matches` means.
+
+Booleans are stored as marked text, because the engine's binding takes `True` for the number 1. Numbers of more
+than 53 bits are compared in double precision by ranges, exactly by equality.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+import qdrant_edge as vendor
+
+from kaijuan.core.filters import And, Eq, Exists, Filter, In, Not, Or, Range, Value
+
+_MARK = "\x00"
+_TRUE, _FALSE = _MARK + "true", _MARK + "false"
+_EXACT = 2**53
+
+Stored = str | int | float | list[str | int | float]
+
+
+@dataclass(frozen=True, slots=True)
+class Wish:
+    """A field that a filter compares, and whether as text or as a number: what an index on it must serve."""
+
+    field: str
+    text: bool
+
+
+def encode_value(value: Value) -> str | int | float:
+    """Return a scalar as the engine stores it."""
+    if isinstance(value, bool):
+        return _TRUE if value else _FALSE
+    if isinstance(value, str) and value.startswith(_MARK):
+        return _MARK + value
+    return value
+
+
+def decode_value(stored: object) -> object:
+    """Return what `encode_value` was given."""
+    if isinstance(stored, str) and stored.startswith(_MARK):
+        return stored == _TRUE if stored in (_TRUE, _FALSE) else stored[1:]
+    return stored
+
+
+def path(field: str) -> str:
+    """Quote a field name: to the engine a dot would mean a nested object."""
+    return f'"{field}"' if "." in field else field
+
+
+def compile_filter(where: Filter) -> vendor.Filter:  # noqa: PLR0911 one return a node kind
+    """Translate a whole tree."""
+    match where:
+        case Eq(name, value):
+            return vendor.Filter(must=[_equals(name, value)])
+        case In(name, values):
+            return _either(_among(name, values))
+        case Range():
+            bounds = {
+                side: None if bound is None else float(bound)
+                for side, bound in (("gte", where.gte), ("gt", where.gt), ("lte", where.lte), ("lt", where.lt))
+            }
+            return vendor.Filter(must=[vendor.FieldCondition(path(where.field), range=vendor.RangeFloat(**bounds))])
+        case Exists(name):
+            return vendor.Filter(must_not=[vendor.IsEmptyCondition(path(name))])
+        case And(items):
+            return vendor.Filter(must=[compile_filter(item) for item in items])
+        case Or(items):
+            return _either([compile_filter(item) for item in items])
+        case Not(item):
+            return vendor.Filter(must_not=[compile_filter(item)])
+
+
+def _either(conditions: list[vendor.ConditionType]) -> vendor.Filter:
+    # To the engine an empty `should` admits everything; to us nothing is in ().
+    return vendor.Filter(should=conditions) if conditions else vendor.Filter(must=[vendor.HasIdCondition(set())])
+
+
+def _equals(name: str, value: Value) -> vendor.FieldCondition:
+    stored = encode_value(value)
+    if isinstance(stored, str):
+        return vendor.FieldCondition(path(name), match=vendor.MatchValue(stored))
+    if isinstance(stored, int) and abs(stored) > _EXACT:
+        return vendor.FieldCondition(path(name), match=vendor.MatchValue(stored))
+    return vendor.FieldCondition(path(name), range=vendor.RangeFloat(gte=float(stored), lte=float(stored)))
+
+
+def _among(name: str, values: Iterable[Value]) -> list[vendor.ConditionType]:
+    stored = [encode_value(value) for value in values]
+    texts = [value for value in stored if isinstance(value, str)]
+    conditions: list[vendor.ConditionType] = [_equals(name, value) for value in stored if not isinstance(value, str)]
+    if texts:
+        conditions.append(vendor.FieldCondition(path(name), match=vendor.MatchAny(texts)))
+    return conditions
+
+
+def wishes(where: Filter) -> Iterable[Wish]:
+    """Yield what the tree compares, with repeats."""
+    match where:
+        case Eq(name, value):
+            yield Wish(name, isinstance(value, str | bool))
+        case In(name, values):
+            yield from (Wish(name, isinstance(value, str | bool)) for value in values[:1])
+        case Range():
+            yield Wish(where.field, text=False)
+        case Exists(name):
+            yield Wish(name, text=True)
+        case And(items) | Or(items):
+            for item in items:
+                yield from wishes(item)
+        case Not(item):
+            yield from wishes(item)
