@@ -1,0 +1,251 @@
+"""Parsing in child processes with limits, so that no file can take the engine down.
+
+The parent's side; what runs in the child is in parser_child.py, what they say to each other in frames.py.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import subprocess
+import sys
+import threading
+from collections.abc import Mapping
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
+from importlib import import_module
+from typing import Any, cast
+
+from kaijuan import errors
+from kaijuan.core.documents import ParsedDocument
+from kaijuan.errors import (
+    BrokenDocumentError,
+    ClosedError,
+    DocumentError,
+    ParseMemoryError,
+    ParseTimeoutError,
+    UnsupportedDocumentError,
+)
+from kaijuan.ingest.frames import BadFrameError, document_from_plain, read_frame, write_frame
+from kaijuan.ingest.parser_child import OUT_OF_MEMORY
+from kaijuan.ingest.ports import Parser
+
+_IN_PROCESS = frozenset({"text", "record"})
+_IN_PROCESS_BYTES = 64 * 1024
+_FILES_PER_CHILD = 200
+_START_SECONDS = 30.0
+"""Time for a new process to start and load its libraries; not part of a file's own limit."""
+
+
+class ParserPool:
+    """A few long-lived parser processes. One file at a time each; a file that breaks one gets a named error.
+
+    `parsers` maps a kind to "module:Class". `seconds` and `memory_mb` (MiB) limit each file. Small plain texts and
+    records are parsed on a thread of this process: that code is our own, linear, and calls no native parser, and a
+    corpus of 20,000 records would otherwise spend its time in pipes.
+    """
+
+    def __init__(self, parsers: Mapping[str, str], *, workers: int = 1, seconds: float, memory_mb: int) -> None:
+        self._parsers = dict(parsers)
+        self._seconds = seconds
+        self._memory_mb = memory_mb
+        self._threads = ThreadPoolExecutor(max_workers=workers, thread_name_prefix="kaijuan-parse")
+        self._idle: list[_Child] = []
+        self._busy: set[_Child] = set()
+        self._lock = threading.Lock()
+        self._local: dict[str, Parser] = {}
+        self._closed = False
+
+    async def parse(self, kind: str, data: bytes, name: str) -> ParsedDocument:
+        """Return the parsed file. Raises DocumentError only; a cancelled call ends its process."""
+        if self._closed:
+            raise ClosedError("The parser pool is closed.")
+        if kind not in self._parsers:
+            raise UnsupportedDocumentError(f"No parser is configured for {kind!r} ({name}).")
+        loop = asyncio.get_running_loop()
+        if kind in _IN_PROCESS and len(data) <= _IN_PROCESS_BYTES:
+            return await loop.run_in_executor(self._threads, self._parse_here, kind, data, name)
+        task = _Task()
+        work = loop.run_in_executor(self._threads, self._parse_there, task, kind, data, name)
+        try:
+            return await asyncio.shield(work)
+        except asyncio.CancelledError:
+            task.cancel()
+            # The thread ends at once, because its process has; waiting for it keeps the pool's count right.
+            with suppress(DocumentError, ClosedError):
+                await work
+            raise
+
+    async def close(self) -> None:
+        """End all processes. Closing twice is fine."""
+        self._closed = True
+        with self._lock:
+            idle, self._idle = self._idle, []
+            for child in self._busy:
+                child.kill()
+        for child in idle:
+            child.end()
+        await asyncio.get_running_loop().run_in_executor(None, self._threads.shutdown)
+
+    def _parse_here(self, kind: str, data: bytes, name: str) -> ParsedDocument:
+        if kind not in self._local:
+            self._local[kind] = load_parser(self._parsers[kind])
+        return self._local[kind].parse(data, name)
+
+    def _parse_there(self, task: _Task, kind: str, data: bytes, name: str) -> ParsedDocument:
+        child = self._take()
+        healthy = False
+        try:
+            task.attach(child)
+            document = child.ask(self._parsers[kind], data, name, seconds=self._seconds)
+            healthy = True
+            return document
+        except _RefusedError as refusal:
+            healthy = True
+            raise refusal.error from None
+        except DocumentError as error:
+            if self._closed:
+                raise ClosedError("The parser pool was closed while it read a file.") from error
+            raise
+        finally:
+            self._give_back(child, healthy=healthy and not task.cancelled)
+
+    def _take(self) -> _Child:
+        with self._lock:
+            if self._closed:
+                raise ClosedError("The parser pool is closed.")
+            child = self._idle.pop() if self._idle else _Child(memory_mb=self._memory_mb)
+            self._busy.add(child)
+            return child
+
+    def _give_back(self, child: _Child, *, healthy: bool) -> None:
+        with self._lock:
+            self._busy.discard(child)
+            if healthy and not self._closed and not child.is_worn(self._memory_mb):
+                self._idle.append(child)
+                return
+        child.end()
+
+
+def load_parser(address: str) -> Parser:
+    """Return a parser by its "module:Class" address."""
+    module, _, name = address.partition(":")
+    return cast(Parser, getattr(import_module(module), name)())
+
+
+class _RefusedError(Exception):
+    """The child is well and said why the file cannot be read."""
+
+    def __init__(self, error: DocumentError) -> None:
+        super().__init__(str(error))
+        self.error = error
+
+
+class _Task:
+    """One call; can be cancelled from the loop's thread before or while its process works."""
+
+    def __init__(self) -> None:
+        self.cancelled = False
+        self._child: _Child | None = None
+        self._lock = threading.Lock()
+
+    def attach(self, child: _Child) -> None:
+        with self._lock:
+            self._child = child
+            if self.cancelled:
+                child.kill()
+
+    def cancel(self) -> None:
+        with self._lock:
+            self.cancelled = True
+            if self._child is not None:
+                self._child.kill()
+
+
+class _Child:
+    """One parser process and the pipes to it. Used by one thread at a time; `kill` may come from any."""
+
+    def __init__(self, *, memory_mb: int) -> None:
+        # A fresh interpreter, never a fork: the engine has threads, and a fork may copy their locks locked.
+        self._process = subprocess.Popen(  # noqa: S603 - our own interpreter and module, no shell, no user input
+            [sys.executable, "-m", "kaijuan.ingest.parser_child", str(memory_mb)],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.DEVNULL,
+            env=os.environ | {"PYTHONPATH": os.pathsep.join(filter(None, sys.path))},
+            start_new_session=True,  # Ctrl-C is for the parent, which then ends its children in order
+        )
+        self._files = 0
+        self._peak_mb = 0.0
+        self._late = False
+        self._ready = False
+
+    def ask(self, parser: str, data: bytes, name: str, *, seconds: float) -> ParsedDocument:
+        """Have one file parsed. Raises _RefusedError for the child's own answer, DocumentError when it did not survive."""
+        try:
+            if not self._ready:
+                self._hear(_START_SECONDS)
+                self._ready = True
+            write = {"parser": parser, "data": data, "name": name}
+            reply = self._hear(seconds, write)
+            self._files += 1
+            self._peak_mb = float(reply.get("peak_mb", 0.0))
+            if reply.get("ok"):
+                return document_from_plain(reply["document"])
+        except (OSError, BadFrameError) as error:
+            self.kill()
+            raise self._epitaph(name, seconds) from error
+        raise _RefusedError(_error_of(reply, name))
+
+    def _hear(self, seconds: float, request: dict[str, Any] | None = None) -> dict[str, Any]:
+        """Send a request, if there is one, and return the next reply; the process is killed when it takes too long."""
+        timer = threading.Timer(seconds, self._time_out)
+        timer.daemon = True
+        timer.start()
+        try:
+            if request is not None:
+                write_frame(cast(Any, self._process.stdin), request)
+            reply = read_frame(cast(Any, self._process.stdout))
+        finally:
+            timer.cancel()
+        if reply is None:
+            raise BadFrameError("the process ended")
+        return reply
+
+    def _epitaph(self, name: str, seconds: float) -> DocumentError:
+        code = self._process.wait()
+        if code == OUT_OF_MEMORY:
+            return ParseMemoryError(f"Parsing {name} needed more memory than allowed.")
+        if self._late:
+            return ParseTimeoutError(f"Parsing {name} did not end within {seconds:g} seconds.")
+        return BrokenDocumentError(f"The parser crashed while reading {name} (exit code {code}).")
+
+    def _time_out(self) -> None:
+        self._late = True
+        self.kill()
+
+    def is_worn(self, memory_mb: int) -> bool:
+        """Say whether the process should be replaced: libraries leak, and the next file needs its full allowance."""
+        return self._files >= _FILES_PER_CHILD or self._peak_mb > memory_mb / 2
+
+    def kill(self) -> None:
+        with suppress(OSError):
+            self._process.kill()
+
+    def end(self) -> None:
+        """Kill the process, reap it and close the pipes."""
+        self.kill()
+        self._process.wait()
+        for pipe in (self._process.stdin, self._process.stdout):
+            if pipe is not None:
+                with suppress(OSError):  # bytes still buffered for a process that is gone
+                    pipe.close()
+
+
+def _error_of(reply: Mapping[str, Any], name: str) -> DocumentError:
+    """Make the child's answer our error again: only names in our own tree, only below DocumentError."""
+    kind = getattr(errors, str(reply.get("error", "")), None)
+    message = str(reply.get("message", f"{name} could not be read."))
+    if isinstance(kind, type) and issubclass(kind, DocumentError):
+        return kind(message, hint=str(reply.get("hint", "")))
+    return BrokenDocumentError(message)
