@@ -181,7 +181,7 @@ class _Child:
         self._ready = False
 
     def ask(self, parser: str, data: bytes, name: str, *, seconds: float) -> ParsedDocument:
-        """Have one file parsed. Raises _RefusedError for the child's own answer, DocumentError when it did not survive."""
+        """Have one file parsed. Raises _RefusedError for the child's own answer, DocumentError when it died."""
         try:
             if not self._ready:
                 self._hear(_START_SECONDS)
