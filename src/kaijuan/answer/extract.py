@@ -1,0 +1,190 @@
+"""Which units answer a question: words by rarity, meaning by embedding, exact anchors; then the best few."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from kaijuan.answer.question import Anchor, AnchorKind, Question
+from kaijuan.answer.settings import AnswerSettings
+from kaijuan.answer.units import Unit
+from kaijuan.core.text.analyse import analyse
+from kaijuan.core.text.bm25 import idf
+from kaijuan.core.text.normalise import normalise
+from kaijuan.retrieve.results import Passage
+
+CONTEXT_SHARE = 0.6
+"""What a question term in the title or heading counts beside one in the sentence itself."""
+ANCHOR_BONUS, NEAR_MISS = 0.5, 0.4
+COVERAGE, SIMILARITY, FOUND, RANK = 0.45, 0.45, 0.1, 0.02
+"""Weights of a unit's score, measured by bench/fit_sufficiency.py: share of correct sentences chosen."""
+FLAT = 0.04
+"""Cosines of units that lie closer together than this say nothing apart."""
+SAME = 0.8
+"""Share of terms in common from which two units say the same."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Read:
+    """A unit with its terms: how often each occurs in it, and which its context has."""
+
+    unit: Unit
+    terms: Mapping[str, int]
+    context: frozenset[str]
+    folded: str
+    """Normalised text of unit and context."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Scored:
+    """A unit judged for one question."""
+
+    read: Read
+    coverage: float
+    """Share of the question's content that unit and context hold, weighted by rarity, 0 to 1."""
+    similarity: float
+    """Cosine of unit and question; 0 where it was not embedded."""
+    score: float
+
+
+def read_units(units: Sequence[Unit]) -> list[Read]:
+    """Analyse units. Contexts repeat, so each is analysed once."""
+    contexts: dict[str, frozenset[str]] = {}
+    read: list[Read] = []
+    for unit in units:
+        if unit.context not in contexts:
+            contexts[unit.context] = frozenset(_counts(unit.context))
+        read.append(
+            Read(
+                unit=unit,
+                terms=_counts(unit.quote),
+                context=contexts[unit.context],
+                folded=normalise(f"{unit.context}\n{unit.quote}")[0],
+            )
+        )
+    return read
+
+
+def _counts(text: str) -> dict[str, int]:
+    counts: dict[str, int] = {}
+    for term in analyse(text):
+        counts[term.text] = counts.get(term.text, 0) + 1
+    return counts
+
+
+def rarities(question: Question, units: Sequence[Read]) -> dict[str, float]:
+    """Return how much each question term tells the units apart: its weight times idf over them."""
+    held = {key: sum(key in read.terms or key in read.context for read in units) for key in question.weights}
+    return {key: weight * (0.3 + idf(len(units), held[key])) for key, weight in question.weights.items()}
+
+
+def coverage(rarity: Mapping[str, float], terms: Mapping[str, int], context: frozenset[str]) -> float:
+    """Return the share of the question that `terms` hold; what only the context holds counts less."""
+    whole = sum(rarity.values())
+    if not whole:
+        return 0.0
+    inside = sum(value for key, value in rarity.items() if key in terms)
+    around = sum(value for key, value in rarity.items() if key not in terms and key in context)
+    return (inside + CONTEXT_SHARE * around) / whole
+
+
+def shortlist(
+    questions: Sequence[Question], reads: Sequence[Read], passages: Sequence[Passage], limit: int
+) -> list[int]:
+    """Return the positions of the units worth embedding: by words, by rank of the passage, by being found."""
+    keys: list[tuple[float, int]] = []
+    tables = [rarities(question, reads) for question in questions]
+    for at, read in enumerate(reads):
+        words = max(coverage(table, read.terms, read.context) for table in tables)
+        anchored = sum(anchor.held(read.terms, read.folded) for question in questions for anchor in question.anchors)
+        place = 0.3 * read.unit.found + 0.2 * passages[read.unit.passage].relevance - 0.05 * read.unit.passage
+        keys.append((-(words + place + 0.3 * anchored), at))
+    return sorted(at for _, at in sorted(keys)[:limit])
+
+
+def score_units(question: Question, reads: Sequence[Read], similarities: npt.NDArray[np.float32]) -> list[Scored]:
+    """Score every unit for one question. `similarities` are cosines, in the order of `reads`."""
+    rarity = rarities(question, reads)
+    low, high = (float(similarities.min()), float(similarities.max())) if len(reads) else (0.0, 0.0)
+    scored: list[Scored] = []
+    for read, cosine in zip(reads, similarities.tolist(), strict=True):
+        covered = coverage(rarity, read.terms, read.context)
+        meaning = (cosine - low) / max(high - low, FLAT)
+        score = COVERAGE * covered + SIMILARITY * meaning + FOUND * read.unit.found - RANK * read.unit.passage
+        score += _anchor_score(question.anchors, read)
+        scored.append(Scored(read=read, coverage=covered, similarity=cosine, score=score))
+    return scored
+
+
+def _anchor_score(anchors: Sequence[Anchor], read: Read) -> float:
+    """Reward the anchors a unit holds; punish the code that is nearly the one asked for."""
+    if not anchors:
+        return 0.0
+    held = sum(anchor.held(read.terms, read.folded) for anchor in anchors)
+    total = ANCHOR_BONUS * held / len(anchors)
+    if any(near_miss(anchor, read.terms) for anchor in anchors) and not held:
+        total -= NEAR_MISS
+    return total
+
+
+def near_miss(anchor: Anchor, terms: Mapping[str, int]) -> bool:
+    """Say whether the terms hold not the identifier but one that begins like it (ERR-9981 for ERR-9988)."""
+    if anchor.kind is not AnchorKind.IDENTIFIER or any(key in terms for key in anchor.keys):
+        return False
+    stems = {_stem(key) for key in anchor.keys if key.startswith("#")}
+    return any(key.startswith("#") and _stem(key) in stems for key in terms)
+
+
+def _stem(key: str) -> str:
+    """Return a code with every digit made 0, which near misses share (err-0000)."""
+    return "".join("0" if character.isdigit() else character for character in key)
+
+
+def choose(question: Question, scored: Sequence[Scored], settings: AnswerSettings) -> list[Scored]:
+    """Return the best units, best first: one for each anchor, then what comes near the best, none twice."""
+    ranked = sorted(scored, key=lambda item: (-item.score, item.read.unit.passage, item.read.unit.span))
+    chosen: list[Scored] = []
+    for item in _anchor_firsts(question.anchors, ranked):
+        if _new(item, chosen):
+            chosen.append(item)
+    floor = settings.keep_ratio * ranked[0].score if ranked else 0.0
+    for item in ranked:
+        if len(chosen) >= max(settings.sentences, 1) or (chosen and item.score < floor):
+            break
+        if _new(item, chosen):
+            chosen.append(item)
+    return chosen
+
+
+def _anchor_firsts(anchors: Sequence[Anchor], ranked: Sequence[Scored]) -> list[Scored]:
+    """Return the best unit for each identifier, so that two codes asked for are both answered."""
+    firsts: list[Scored] = []
+    for anchor in anchors:
+        if anchor.kind is not AnchorKind.IDENTIFIER:
+            continue
+        for item in ranked:
+            if anchor.held(item.read.terms, item.read.folded):
+                firsts.append(item)
+                break
+    return firsts
+
+
+def _new(item: Scored, chosen: Sequence[Scored]) -> bool:
+    return not any(_overlap(item.read.unit, other.read.unit) or same(item.read, other.read) for other in chosen)
+
+
+def _overlap(one: Unit, other: Unit) -> bool:
+    return one.passage == other.passage and one.span.intersect(other.span) is not None
+
+
+def same(one: Read, other: Read) -> bool:
+    """Say whether two units say nearly the same, by shared terms (Jaccard); unequal numbers are never the same."""
+    left, right = set(one.terms), set(other.terms)
+    if not left or not right:
+        return one.unit.quote == other.unit.quote
+    if any(any(map(str.isdigit, key)) for key in left ^ right):
+        return False
+    return len(left & right) / len(left | right) >= SAME

@@ -1,0 +1,26 @@
+"""Settings of the answer room."""
+
+from __future__ import annotations
+
+from pydantic import BaseModel, ConfigDict, Field
+
+
+class AnswerSettings(BaseModel):
+    """How answers are put together from passages. Defaults are measured by bench/fit_sufficiency.py."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    passages: int = Field(default=8, ge=1, le=50)
+    """Passages read, best first."""
+    sentences: int = Field(default=3, ge=1, le=20)
+    """Most sentences in an answer to one question."""
+    candidates: int = Field(default=40, ge=1, le=500)
+    """Sentences embedded for one answer, chosen by words and rank."""
+    keep_ratio: float = Field(default=0.8, ge=0, le=1)
+    """A further sentence needs this share of the best one's score."""
+    longest_unit: int = Field(default=600, ge=50, le=5000)
+    """Characters of the longest quote; longer sentences are cut at a clause or word."""
+    longest_list: int = Field(default=400, ge=0, le=5000)
+    """Characters up to which a list with its lead-in, or a piece of code, is quoted whole."""
+    refuse_below: float | None = Field(default=None, ge=0, le=1)
+    """Probability of sufficient evidence under which the answer is a refusal; None takes the fitted threshold."""

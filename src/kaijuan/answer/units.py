@@ -1,0 +1,221 @@
+"""From passages to what may be quoted: sentences, list items, table rows, each with its exact place."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from kaijuan.answer.settings import AnswerSettings
+from kaijuan.core.documents import Block, BlockKind
+from kaijuan.core.spans import Span, trim
+from kaijuan.core.text.characters import EAST_ASIAN
+from kaijuan.core.text.sentences import sentences
+from kaijuan.retrieve.results import Passage
+
+_BULLET = re.compile(r"[^\S\n]*(?:[-*+•·●○▪■□◆◦]|>)[^\S\n]+")
+_LEAD_IN = re.compile(r"[:：][^\S\n]*\Z")
+_RULE = re.compile(r"[|\s:+=-]+")
+_CELL = re.compile(r"(?<!\\)\|")
+_LAYOUT = re.compile(rf"(?<=[{EAST_ASIAN}])\s+(?=[{EAST_ASIAN}])")
+_ANNOUNCED = frozenset({BlockKind.LIST, BlockKind.TABLE, BlockKind.CODE})
+_CLAUSE = re.compile(r"[，,、；;：:]\s*")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Unit:
+    """Something that can be quoted whole. `quote` is exactly the version's text at `span`."""
+
+    passage: int
+    """Position of its passage in the search result."""
+    span: Span
+    kind: BlockKind
+    quote: str
+    context: str
+    """Title, title path and table header: read with the unit, not quoted by it."""
+    header: Span | None
+    """Of a table row: where the header of its table stands."""
+    header_quote: str
+    found: bool
+    """Whether it lies in a chunk that the search found, not only in the text around it."""
+
+
+def units_of(passage: Passage, position: int, settings: AnswerSettings) -> list[Unit]:
+    """Return the units of one passage in reading order; a list is offered whole and by its items."""
+    units: list[Unit] = []
+    before: _Part | None = None
+    for part in _parts(passage):
+        if part.kind in _ANNOUNCED and units and _LEAD_IN.search(units[-1].quote):
+            # A sentence that only announces a list or table says nothing without it.
+            units.pop()
+        for span, header in _spans(passage, part, before, settings):
+            units.append(_unit(passage, position, part, span, header))
+        before = part
+    return units
+
+
+def folded(quote: str) -> str:
+    """Return a quote as one reads it: no bullet, no layout blanks; lines of lists and code are kept."""
+    lines = (_LAYOUT.sub("", " ".join(_BULLET.sub("", line, count=1).split())) for line in quote.splitlines())
+    return "\n".join(line for line in lines if line)
+
+
+def one_line(quote: str) -> str:
+    """Return a sentence as one line, where its line breaks are only layout."""
+    return _LAYOUT.sub("", " ".join(_BULLET.sub("", quote, count=1).split()))
+
+
+def cells(row: str) -> list[str]:
+    """Return the cells of a table row written with pipes or tabs."""
+    if "|" not in row:
+        return [cell.strip() for cell in row.split("\t")]
+    return [cell.replace("\\|", "|").strip() for cell in _CELL.split(row.strip().strip("|"))]
+
+
+@dataclass(frozen=True, slots=True)
+class _Part:
+    """The part of a block, or of neighbouring list blocks, that a passage shows."""
+
+    kind: BlockKind
+    span: Span
+    title_path: tuple[str, ...]
+
+
+def _parts(passage: Passage) -> Iterator[_Part]:
+    held: _Part | None = None
+    for block in passage.blocks or (_Part(BlockKind.PARAGRAPH, passage.span, passage.title_path),):
+        shared = block.span.intersect(passage.span)
+        if shared is None:
+            continue
+        part = _Part(block.kind, shared, block.title_path)
+        if held and held.kind is BlockKind.LIST and part.kind is BlockKind.LIST:
+            held = _Part(BlockKind.LIST, Span(held.span.start, part.span.end), held.title_path)
+            continue
+        if held:
+            yield held
+        held = part
+    if held:
+        yield held
+
+
+def _spans(
+    passage: Passage, part: _Part, before: _Part | None, settings: AnswerSettings
+) -> Iterator[tuple[Span, Span | None]]:
+    """Yield the spans to quote in one part, with the header for table rows. Spans count in the version's text."""
+    if part.kind is BlockKind.HEADING:
+        return
+    if part.kind is BlockKind.TABLE:
+        yield from _rows(passage, part, settings)
+        return
+    if part.kind in (BlockKind.CODE, BlockKind.FORMULA) and len(part.span) <= settings.longest_list:
+        yield part.span, None
+        return
+    if part.kind is BlockKind.LIST:
+        whole = _with_lead_in(passage, part, before)
+        if len(whole) <= settings.longest_list:
+            yield whole, None
+    text = _text(passage, part.span)
+    for sentence in sentences(text):
+        for span in _short(text, sentence, settings.longest_unit):
+            yield span.shift(part.span.start), None
+
+
+def _text(passage: Passage, span: Span) -> str:
+    return passage.text[span.start - passage.span.start : span.end - passage.span.start]
+
+
+def _with_lead_in(passage: Passage, part: _Part, before: _Part | None) -> Span:
+    """Return the list from the sentence that announces it, if one does."""
+    if before is None or before.kind is not BlockKind.PARAGRAPH:
+        return part.span
+    text = _text(passage, before.span)
+    if not _LEAD_IN.search(text.rstrip()):
+        return part.span
+    last = sentences(text)[-1]
+    return Span(before.span.start + last.start, part.span.end)
+
+
+def _rows(passage: Passage, part: _Part, settings: AnswerSettings) -> Iterator[tuple[Span, Span | None]]:
+    at = part.span.start
+    header: Span | None = None
+    first = True
+    for line in _text(passage, part.span).splitlines(keepends=True):
+        span = Span(at, at + len(line))
+        at = span.end
+        if not line.strip() or _RULE.fullmatch(line):
+            # The rule below the first row says that it is a header.
+            continue
+        row = _bare(passage, span)
+        if first and _is_header(passage, part, span):
+            header = row
+        else:
+            for short in _short(_text(passage, row), Span(0, len(row)), settings.longest_unit):
+                yield short.shift(row.start), header
+        first = False
+
+
+def _is_header(passage: Passage, part: _Part, row: Span) -> bool:
+    rest = passage.text[row.end - passage.span.start : part.span.end - passage.span.start].lstrip("\n")
+    line = rest.partition("\n")[0]
+    return bool(line.strip()) and _RULE.fullmatch(line) is not None and "-" in line
+
+
+def _bare(passage: Passage, span: Span) -> Span:
+    """Return a line's span without white space and edge pipes."""
+    text = _text(passage, span)
+    start, end = 0, len(text)
+    while start < end and (text[start].isspace() or text[start] == "|"):
+        start += 1
+    while end > start and (text[end - 1].isspace() or text[end - 1] == "|"):
+        end -= 1
+    return Span(span.start + start, span.start + end)
+
+
+def _short(text: str, span: Span, limit: int) -> Iterator[Span]:
+    """Cut an overlong sentence at the last clause or blank before the limit, else at the limit."""
+    bullet = _BULLET.match(text, span.start, span.end)
+    at = bullet.end() if bullet else span.start
+    while span.end - at > limit:
+        cut = _cut(text, at, at + limit)
+        piece = trim(text, Span(at, cut))
+        if len(piece):
+            yield piece
+        at = cut
+    piece = trim(text, Span(at, span.end))
+    if len(piece):
+        yield piece
+
+
+def _cut(text: str, start: int, end: int) -> int:
+    floor = start + (end - start) // 2
+    clauses = [match.end() for match in _CLAUSE.finditer(text, floor, end)]
+    if clauses:
+        return clauses[-1]
+    blank = max(text.rfind(" ", floor, end), text.rfind("\n", floor, end))
+    if blank >= 0:
+        return blank + 1
+    for at in range(end, floor, -1):
+        if not (text[at - 1].isalnum() and text[at].isalnum() and text[at].isascii()):
+            return at
+    return end
+
+
+def _unit(passage: Passage, position: int, part: _Part, span: Span, header: Span | None) -> Unit:
+    headings = part.title_path or passage.title_path
+    names = dict.fromkeys(name for name in (passage.title, *headings) if name)
+    header_quote = _text(passage, header) if header else ""
+    return Unit(
+        passage=position,
+        span=span,
+        kind=part.kind,
+        quote=_text(passage, span),
+        context=" › ".join([*names, *([header_quote] if header_quote else [])]),
+        header=header,
+        header_quote=header_quote,
+        found=any(hit.intersect(span) is not None for hit in passage.hits),
+    )
+
+
+def blocks_at(blocks: Sequence[Block], position: int) -> Block | None:
+    """Return the block that holds a character position."""
+    return next((block for block in blocks if block.span.start <= position < block.span.end), None)
