@@ -44,7 +44,7 @@ class Draft:
         if not text.strip():
             return
         if kind is BlockKind.HEADING and not lines:
-            text = close_up(text)
+            text = close_up(" ".join(text.split()))
         start = self._length + (len(SEPARATOR) if self._parts else 0)
         path = self._path_for(level, text)
         placed = tuple(replace(line, span=line.span.shift(start)) for line in lines)
