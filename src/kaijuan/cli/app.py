@@ -1,0 +1,139 @@
+"""The command `kaijuan`: its global options, its commands, and what every failure becomes.
+
+Exit codes: 0 good, 1 error, 2 wrong use, 3 finished with failed items, 130 stopped with Ctrl-C, 141 reader gone.
+"""
+
+from __future__ import annotations
+
+import logging
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Annotated, NoReturn
+
+import typer
+
+from kaijuan.cli import demo, documents, questions, screen, shapes, upkeep
+from kaijuan.cli.session import DEFAULT_KB, Session, start_logging
+from kaijuan.errors import KaijuanError, NotFoundError, UsageError
+
+ERROR = 1
+WRONG_USE = 2
+STOPPED = 130
+
+UsageProblem: type[typer.TyperException] | type[Exception] = typer.BadParameter.__bases__[0]
+"""What the parser raises for a command line it cannot read; each version of typer keeps it elsewhere."""
+
+app = typer.Typer(
+    name="kaijuan",
+    help="Kaijuan (开卷): answers from your own documents, every sentence cited to the exact words. Works offline.",
+    no_args_is_help=True,
+    add_completion=False,
+    pretty_exceptions_enable=False,
+    context_settings={"help_option_names": ["-h", "--help"]},
+)
+
+
+@app.callback()
+def options(
+    context: typer.Context,
+    home: Annotated[
+        Path, typer.Option("--home", metavar="DIR", envvar="KAIJUAN_HOME", help="Where everything is kept.")
+    ] = Path("~/.kaijuan"),
+    kb: Annotated[
+        str,
+        typer.Option(
+            "--kb",
+            metavar="NAME",
+            envvar="KAIJUAN_KB",
+            help=f"Which knowledge base of the home; by default {DEFAULT_KB!r}.",
+            show_default=False,
+        ),
+    ] = "",
+    json: Annotated[
+        bool, typer.Option("--json", help="Print one JSON document on standard output, nothing else there.")
+    ] = False,
+    config: Annotated[
+        Path | None,
+        typer.Option(
+            "--config", metavar="FILE", envvar="KAIJUAN_CONFIG", help="Settings; by default config.toml in the home."
+        ),
+    ] = None,
+    verbose: Annotated[
+        int,
+        typer.Option("-v", "--verbose", count=True, show_default=False, help="Log to standard error; -vv logs more."),
+    ] = 0,
+) -> None:
+    """Read the global options."""
+    start_logging(verbose)
+    context.obj = Session(home=home.expanduser(), kb=kb, json=json, config=config, verbose=verbose)
+
+
+for command in (
+    documents.add,
+    questions.search,
+    questions.ask,
+    questions.explain,
+    documents.remove,
+    documents.list_,
+    documents.show,
+    upkeep.status,
+    upkeep.snapshots,
+    upkeep.rebuild,
+    upkeep.doctor,
+    demo.demo,
+    upkeep.version,
+):
+    app.command(command.__name__.rstrip("_"))(command)
+
+
+def main(words: Sequence[str] | None = None) -> NoReturn:
+    """Run the command line and end the process with its exit code."""
+    screen.forgive_encodings()
+    sys.exit(run(list(sys.argv[1:] if words is None else words)))
+
+
+def run(words: list[str]) -> int:
+    """Run one command line and return its exit code; every failure is shown, none is raised."""
+    as_json = "--json" in (words[: words.index("--")] if "--" in words else words)
+    try:
+        outcome = typer.main.get_command(app).main(args=words, prog_name="kaijuan", standalone_mode=False)
+    except UsageProblem as problem:
+        return _wrong_use(problem, as_json=as_json)
+    except (KeyboardInterrupt, typer.Abort):
+        return STOPPED
+    except KaijuanError as error:
+        _show_error(error, as_json=as_json)
+        wrong = isinstance(error, UsageError) and not isinstance(error, NotFoundError)
+        return WRONG_USE if wrong else ERROR
+    except Exception as error:
+        # A defect too must end in one JSON document and exit code 1.
+        logging.getLogger("kaijuan").debug("unexpected error", exc_info=True)
+        hint = "This is a defect of kaijuan. Run the command again with -vv and report what it prints."
+        _show_error(KaijuanError(f"{type(error).__name__}: {error}", hint=hint), as_json=as_json)
+        return ERROR
+    return outcome if isinstance(outcome, int) else 0
+
+
+def _wrong_use(problem: Exception, *, as_json: bool) -> int:
+    # NoArgsIsHelp has printed the help already and carries no message of its own.
+    message = problem.format_message() if hasattr(problem, "format_message") else str(problem)
+    if as_json:
+        screen.show_json(shapes.error_shape(UsageError(message, hint="See `kaijuan --help`.")))
+    elif hasattr(problem, "show"):
+        problem.show()
+    return WRONG_USE
+
+
+def _show_error(error: KaijuanError, *, as_json: bool) -> None:
+    if as_json:
+        screen.show_json(shapes.error_shape(error))
+        return
+    from rich.text import Text
+
+    console = screen.err()
+    console.print(Text.assemble(("Error: ", "bold red"), screen.lines(error.message)))
+    if error.hint:
+        console.print(Text(screen.lines(error.hint), style="yellow"))
+    if error.retry:
+        console.print(Text("Trying again may help.", style="yellow"))

@@ -1,0 +1,43 @@
+"""Options and arguments that several commands share."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+
+from kaijuan.cli.session import Session
+
+Json = Annotated[bool, typer.Option("--json", help="Print one JSON document on standard output, nothing else there.")]
+K = Annotated[int, typer.Option("-k", min=1, max=1000, metavar="N", help="How many passages at most.")]
+Filters = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--filter",
+        metavar="EXPR",
+        help="Only documents for which this holds, e.g. 'kind = pdf and created >= 2024-01-01'. "
+        "May be given several times; all must hold.",
+    ),
+]
+AsOf = Annotated[
+    str | None,
+    typer.Option(
+        "--as-of",
+        metavar="SNAPSHOT|TIME",
+        help="Answer from an earlier state: a snapshot number, or a local date or time (2025-03-01T14:30).",
+    ),
+]
+
+
+def session_of(context: typer.Context, json: bool = False) -> Session:
+    """Return the global options; `--json` counts before and after the command's name."""
+    session = context.find_object(Session)
+    if session is None:  # pragma: no cover - the app's callback always makes one
+        raise RuntimeError("the command was started without its global options")
+    session.json = session.json or json
+    return session
+
+
+Word = Annotated[
+    str, typer.Argument(metavar="SOURCE|ID", help="A path, address, file name, document id or version id.")
+]

@@ -1,0 +1,80 @@
+"""Commands that ask: search, ask, explain."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+
+from kaijuan.cli import screen, shapes
+from kaijuan.cli.options import AsOf, Filters, Json, K, session_of
+from kaijuan.cli.session import read_as_of, read_filters
+
+
+def search(
+    context: typer.Context,
+    query: Annotated[str, typer.Argument(metavar="QUERY", help="What to look for.")],
+    k: K = 5,
+    filters: Filters = None,
+    as_of: AsOf = None,
+    json: Json = False,
+) -> None:
+    """Find the passages nearest to a question, best first."""
+    session = session_of(context, json)
+    wanted, moment = read_filters(filters), read_as_of(as_of)
+    with session.open() as base:
+        result = base.search(query, k=k, filters=wanted, as_of=moment)
+    if session.json:
+        screen.show_json(shapes.search_shape(result))
+        return
+    from kaijuan.cli import passages
+
+    screen.show(*passages.found(result))
+
+
+def ask(
+    context: typer.Context,
+    question: Annotated[str, typer.Argument(metavar="QUESTION", help="A question in Chinese or English.")],
+    k: K = 8,
+    filters: Filters = None,
+    as_of: AsOf = None,
+    json: Json = False,
+) -> None:
+    """Answer a question from the documents, every sentence cited, or say that they do not answer it."""
+    session = session_of(context, json)
+    wanted, moment = read_filters(filters), read_as_of(as_of)
+    with session.open() as base:
+        answer = base.ask(question, k=k, filters=wanted, as_of=moment)
+    if session.json:
+        screen.show_json(shapes.answer_shape(answer))
+        return
+    from kaijuan.cli import answers
+
+    screen.show(*answers.answered(answer))
+
+
+def explain(  # noqa: PLR0913 one argument an option
+    context: typer.Context,
+    question: Annotated[str, typer.Argument(metavar="QUESTION", help="The question as it was asked.")],
+    contains: Annotated[
+        str | None, typer.Option("--contains", metavar="TEXT", help="Words of the passage, exactly as they stand.")
+    ] = None,
+    chunk: Annotated[str | None, typer.Option("--chunk", metavar="ID", help="The passage's chunk id.")] = None,
+    k: K = 8,
+    filters: Filters = None,
+    as_of: AsOf = None,
+    json: Json = False,
+) -> None:
+    """Say stage by stage why a passage was or was not used for a question."""
+    session = session_of(context, json)
+    if (contains is None) == (chunk is None):
+        raise typer.BadParameter("Give either --contains TEXT or --chunk ID.")
+    wanted, moment = read_filters(filters), read_as_of(as_of)
+    with session.open() as base:
+        explanation = base.explain(question, contains=contains, chunk=chunk, k=k, filters=wanted, as_of=moment)
+    if session.json:
+        screen.show_json(shapes.explanation_shape(explanation))
+        return
+    from kaijuan.cli import passages
+
+    screen.show(*passages.explained(explanation))

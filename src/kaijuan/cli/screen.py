@@ -1,0 +1,128 @@
+"""Where output goes: JSON or text for people on standard output, everything else on standard error.
+
+Text from documents, file names and errors is only ever shown through `line` and `lines`: rich markup in it is not read,
+and control characters, which could move the cursor or reverse the reading direction, are shown as escapes.
+"""
+
+from __future__ import annotations
+
+import io
+import json
+import os
+import sys
+import unicodedata
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager, suppress
+from pathlib import PurePosixPath
+from typing import TYPE_CHECKING, TextIO
+from urllib.parse import unquote, urlsplit
+
+import typer
+
+if TYPE_CHECKING:
+    from rich.console import Console, RenderableType
+
+PIPED_COLUMNS = 100
+"""Width for people's output when it goes to a file or pipe and COLUMNS is not set."""
+BROKEN_PIPE = 141
+"""Exit code when the reader of the output went away, as a program killed by SIGPIPE has (128 + 13)."""
+UNSEEN = frozenset("\u2028\u2029\u200e\u200f\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069\ufeff")
+
+
+def line(text: str) -> str:
+    """Return text for one line: every control character, line breaks too, as an escape."""
+    return "".join(_escape(letter) if _hidden(letter) else letter for letter in text)
+
+
+def lines(text: str) -> str:
+    """Return text for several lines: like `line`, but line breaks and tabs stay."""
+    return "".join(_escape(letter) if letter not in "\n\t" and _hidden(letter) else letter for letter in text)
+
+
+def place(source: str) -> str:
+    """Return a source address as people write it: a path for files, the address itself otherwise."""
+    parts = urlsplit(source)
+    if parts.scheme != "file":
+        return line(source)
+    path = unquote(parts.path)
+    return line(f"{path}#{unquote(parts.fragment)}" if parts.fragment else path)
+
+
+def name(source: str) -> str:
+    """Return the last part of a source address."""
+    shown = place(source)
+    return PurePosixPath(shown).name or shown
+
+
+def out() -> Console:
+    """Return the console for results."""
+    return _console(sys.stdout)
+
+
+def err() -> Console:
+    """Return the console for progress, notes and errors."""
+    return _console(sys.stderr)
+
+
+def show(*items: RenderableType) -> None:
+    """Print results for people."""
+    console = out()
+    with console.capture() as printed:
+        for item in items:
+            console.print(item)
+    with _pipe_may_break():
+        sys.stdout.write(printed.get())
+        sys.stdout.flush()
+
+
+def show_json(document: object) -> None:
+    """Print the one JSON document, UTF-8 whatever the locale says."""
+    # Surrogates from undecodable file names cannot be encoded; as \udcXX they are valid JSON.
+    data = (json.dumps(document, ensure_ascii=False, allow_nan=False) + "\n").encode("utf-8", "backslashreplace")
+    with _pipe_may_break():
+        buffer = getattr(sys.stdout, "buffer", None)
+        if buffer is None:
+            sys.stdout.write(data.decode())
+        else:
+            sys.stdout.flush()
+            buffer.write(data)
+        sys.stdout.flush()
+
+
+def forgive_encodings() -> None:
+    """Let text that the terminal's encoding lacks be shown as escapes instead of ending the command."""
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):
+            stream.reconfigure(errors="backslashreplace")
+
+
+def join(parts: Iterable[str], by: str = " › ") -> str:
+    """Return a title path on one line."""
+    return by.join(line(part) for part in parts)
+
+
+def _hidden(letter: str) -> bool:
+    return letter in UNSEEN or unicodedata.category(letter) in ("Cc", "Cs")
+
+
+def _escape(letter: str) -> str:
+    return letter.encode("unicode_escape", "surrogatepass").decode()
+
+
+def _console(stream: TextIO) -> Console:
+    from rich.console import Console
+
+    width = None if stream.isatty() or "COLUMNS" in os.environ else PIPED_COLUMNS
+    return Console(file=stream, width=width, markup=False, emoji=False, highlight=False)
+
+
+@contextmanager
+def _pipe_may_break() -> Iterator[None]:
+    """End the command quietly when the reader of standard output has gone (`kaijuan list | head -1`)."""
+    try:
+        yield
+    except BrokenPipeError:
+        # The interpreter flushes once more at its end; that must not complain.
+        with suppress(OSError, ValueError):
+            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        raise typer.Exit(BROKEN_PIPE) from None

@@ -1,0 +1,73 @@
+"""What the global options say, handed to every command, and the one place that opens the engine."""
+
+from __future__ import annotations
+
+import datetime
+import logging
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from kaijuan.errors import UsageError
+
+if TYPE_CHECKING:
+    from kaijuan.core.filters import Filter
+    from kaijuan.sync import Kaijuan
+
+DEFAULT_KB = "default"
+
+
+@dataclass(slots=True, kw_only=True)
+class Session:
+    """The global options. `kb` is "" when the user named none."""
+
+    home: Path
+    kb: str = ""
+    json: bool = False
+    config: Path | None = None
+    verbose: int = 0
+
+    @contextmanager
+    def open(self, default_kb: str = DEFAULT_KB) -> Iterator[Kaijuan]:
+        """Open the knowledge base for the length of a command."""
+        from kaijuan.sync import Kaijuan  # late: `kaijuan --help` must not wait for the engine
+
+        with Kaijuan(self.home, self.kb or default_kb, config=self.config) as base:
+            yield base
+
+
+def start_logging(verbose: int) -> None:
+    """Send the log to standard error: warnings, with -v what happens, with -vv everything."""
+    level = {0: logging.WARNING, 1: logging.INFO}.get(verbose, logging.DEBUG)
+    logging.basicConfig(level=level, format="%(asctime)s %(levelname)s %(name)s %(message)s")
+
+
+def read_filters(expressions: list[str] | None) -> tuple[Filter, ...]:
+    """Read the --filter options; FilterError shows where one goes wrong."""
+    from kaijuan.core.filter_language import parse_filter
+
+    return tuple(parse_filter(expression) for expression in expressions or ())
+
+
+def read_as_of(text: str | None) -> int | float | None:
+    """Read --as-of: a snapshot number stays an integer, a local date or time becomes seconds since 1970 (UTC).
+
+    A date alone means the end of that day, so that what was published on it counts.
+    """
+    if text is None:
+        return None
+    word = text.strip()
+    if word.isdecimal():
+        return int(word)
+    try:
+        if len(word) <= len("2024-01-01"):
+            day = datetime.date.fromisoformat(word) + datetime.timedelta(days=1)
+            return datetime.datetime.combine(day, datetime.time()).astimezone().timestamp() - 0.001
+        return datetime.datetime.fromisoformat(word).astimezone().timestamp()
+    except (ValueError, OverflowError) as error:
+        raise UsageError(
+            f"--as-of {text!r} is neither a snapshot nor a time.",
+            hint="Give a number from `kaijuan snapshots`, a date like 2025-03-01 or a time like 2025-03-01T14:30.",
+        ) from error

@@ -1,0 +1,90 @@
+"""Commands about the knowledge base itself: status, snapshots, rebuild, doctor, version."""
+
+from __future__ import annotations
+
+import platform
+from typing import TYPE_CHECKING
+
+import typer
+
+from kaijuan import __version__
+from kaijuan.cli import screen, shapes
+from kaijuan.cli.options import Json, session_of
+from kaijuan.cli.session import Session
+
+if TYPE_CHECKING:
+    from kaijuan.jobs.views import Status
+
+ILL = 1
+"""Exit code of a doctor who found something wrong."""
+
+
+def status(context: typer.Context, json: Json = False) -> None:
+    """Show the state of the knowledge base: documents, index, runs."""
+    session = session_of(context, json)
+    with session.open() as base:
+        found = base.status()
+    _show_status(session, found)
+
+
+def snapshots(context: typer.Context, json: Json = False) -> None:
+    """List the snapshots that --as-of can name, oldest first."""
+    session = session_of(context, json)
+    with session.open() as base:
+        found = base.snapshots()
+    if session.json:
+        screen.show_json(shapes.snapshots_shape(found))
+        return
+    from kaijuan.cli import tables
+
+    screen.show(*tables.snapshots(found))
+
+
+def rebuild(context: typer.Context, json: Json = False) -> None:
+    """Build every index anew from the catalog, beside the one in use."""
+    session = session_of(context, json)
+    from kaijuan.cli.progress import shown_progress
+
+    with session.open() as base, shown_progress() as progress:
+        base.rebuild(progress=progress)
+        found = base.status()
+    _show_status(session, found)
+
+
+def doctor(
+    context: typer.Context,
+    repair: bool = typer.Option(False, "--repair", help="Also mend what can be mended without losing anything."),
+    json: Json = False,
+) -> None:
+    """Check the home: stores, index against catalog, model. Exit code 1 when something is wrong."""
+    session = session_of(context, json)
+    with session.open() as base:
+        report = base.doctor(repair=repair)
+    if session.json:
+        screen.show_json(shapes.doctor_shape(report))
+    else:
+        from kaijuan.cli import tables
+
+        screen.show(*tables.health(report))
+    if not all(check.ok for check in report.checks):
+        raise typer.Exit(ILL)
+
+
+def version(context: typer.Context, json: Json = False) -> None:
+    """Print the version."""
+    session = session_of(context, json)
+    if session.json:
+        screen.show_json({"version": __version__, "python": platform.python_version()})
+        return
+    from rich.text import Text
+
+    screen.show(Text(f"kaijuan {__version__} (Python {platform.python_version()})"))
+
+
+def _show_status(session: Session, found: Status) -> None:
+    if session.json:
+        screen.show_json(shapes.plain(found))
+        return
+    from kaijuan.cli import tables
+
+    screen.show(*tables.status(found))

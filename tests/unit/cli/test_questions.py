@@ -1,0 +1,140 @@
+"""search, ask and explain: what reaches the engine, the JSON shapes, and what people see."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from kaijuan.answer.results import Answer, Status
+from kaijuan.core.filters import And, Eq
+
+Run = Callable[..., Any]
+
+
+def test_search_prints_the_agreed_shape(kaijuan: Run) -> None:
+    got = kaijuan("search", "q", "--json")
+    assert got.code == 0
+    assert got.err == ""
+    assert list(got.document) == ["query", "snapshot", "passages", "timings_ms"]
+    (passage,) = got.document["passages"]
+    text = "第一句。住宿费每晚上限为 600 元[red]不是标记[/red]。Third sentence :smile:."
+    assert passage == {
+        "rank": 1,
+        "score": 0.032514,
+        "document_id": "d" * 32,
+        "version_id": "e" * 32,
+        "chunk_id": "c" * 32,
+        "source": "file:///data/%E6%89%8B%E5%86%8C.pdf",
+        "title": "手册",
+        "title_path": ["手册", "三、住宿标准"],
+        "text": text,
+        "span": [100, 100 + len(text)],
+        "pages": [2],
+        "boxes": [{"page": 2, "x0": 72.0, "y0": 100.12, "x1": 300.99, "y1": 118.0}],
+        "routes": {"dense": {"rank": 2, "score": 0.871235}, "lexical": {"rank": 1, "score": 7.5}},
+    }
+    assert got.document["timings_ms"] == {"total": 12.346}
+    assert "住宿费" in got.out, "Chinese is written as itself, not as escapes"
+
+
+def test_ask_prints_the_agreed_shape(kaijuan: Run) -> None:
+    got = kaijuan("--json", "ask", "q")
+    assert got.code == 0
+    assert list(got.document) == [
+        "question", "status", "answer", "sentences", "citations",
+        "notes", "snapshot", "model", "trace_id", "timings_ms",
+    ]  # fmt: skip
+    assert got.document["status"] == "answered"
+    assert got.document["sentences"] == [{"text": "住宿费每晚上限为 600 元", "citations": ["1"]}]
+    (citation,) = got.document["citations"]
+    assert list(citation) == [
+        "id", "document_id", "version_id", "chunk_id", "source", "title_path", "pages", "boxes", "span", "quote",
+    ]  # fmt: skip
+    assert citation["span"] == [104, 118]
+    assert len(citation["quote"]) == citation["span"][1] - citation["span"][0]
+
+
+def test_explain_prints_every_stage(kaijuan: Run) -> None:
+    got = kaijuan("explain", "q", "--contains", "600", "--json")
+    (target,) = got.document["targets"]
+    assert [(stage["stage"], stage["passed"]) for stage in target["stages"]] == [("filter", True), ("cut", False)]
+    assert target["verdict"] == "not used: cut: relevance 0.1"
+    assert target["span"][0] == 100
+    assert [route["state"] for route in got.document["routes"]] == ["ok", "timeout"]
+
+
+def test_options_reach_the_engine(kaijuan: Run, base: Any, tmp_path: Path) -> None:
+    words = ["--home", str(tmp_path), "--kb", "hr", "search", "住宿", "-k", "7", "--filter", "kind = pdf"]
+    assert kaijuan(*words, "--filter", "pages = 2 and title = a", "--as-of", "4").code == 0
+    assert base.opened == (tmp_path, "hr", None)
+    filters = (Eq("kind", "pdf"), And((Eq("pages", 2), Eq("title", "a"))))
+    assert base.calls == [("search", ("住宿",), {"k": 7, "filters": filters, "as_of": 4})]
+
+
+def test_home_and_kb_come_from_the_environment_and_have_defaults(
+    kaijuan: Run, base: Any, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    kaijuan("ask", "q")
+    assert base.opened == (Path("~/.kaijuan").expanduser(), "default", None)
+    monkeypatch.setenv("KAIJUAN_HOME", str(tmp_path))
+    monkeypatch.setenv("KAIJUAN_KB", "ops")
+    kaijuan("ask", "q")
+    assert base.opened == (tmp_path, "ops", None)
+
+
+def test_people_see_passages_with_place_and_hit_and_no_markup_is_read(kaijuan: Run) -> None:
+    got = kaijuan("search", "q")
+    assert got.code == 0
+    assert "手册 › 三、住宿标准  p. 2" in got.out
+    assert "/data/手册.pdf" in got.out
+    assert "600 元[red]不是标记[/red]。Third sentence :smile:." in got.out
+    assert "dense 2, lexical 1" in got.out
+    assert "The lexical route gave nothing: timeout." in got.out
+
+
+def test_the_hit_is_marked_on_a_terminal(kaijuan: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("FORCE_COLOR", "1")
+    monkeypatch.setenv("TERM", "xterm")
+    monkeypatch.delenv("NO_COLOR", raising=False)
+    assert "\x1b[1;33m住宿费每晚上限为 600 元\x1b[0m" in kaijuan("search", "q").out
+    monkeypatch.setenv("NO_COLOR", "1")
+    assert "\x1b[1;33m" not in kaijuan("search", "q").out
+
+
+def test_people_see_numbered_sentences_and_quotes(kaijuan: Run) -> None:
+    got = kaijuan("ask", "q")
+    assert "住宿费每晚上限为 600 元 [1]\n" in got.out
+    assert "[1] 手册 › 三、住宿标准  p. 2-3" in got.out
+    assert "“住宿费每晚上限为 600 元”" in got.out
+    assert "Note: an older version says 450" in got.out
+
+
+def test_a_refusal_is_an_answer_and_good(kaijuan: Run, base: Any) -> None:
+    base.replies["ask"] = Answer(question="q", status=Status.REFUSED, answer="资料里没有说。", snapshot=3, trace_id="t")
+    got = kaijuan("ask", "q")
+    assert got.code == 0
+    assert "资料里没有说。" in got.out
+    assert "Sources" not in got.out
+
+
+def test_people_see_why_a_passage_was_dropped(kaijuan: Run) -> None:
+    got = kaijuan("explain", "q", "--chunk", "c" * 32)
+    assert "✓  filter" in got.out
+    assert "✗  cut" in got.out
+    assert "not used: cut: relevance 0.1" in got.out
+
+
+@pytest.mark.parametrize("words", [[], ["--contains", "a", "--chunk", "b"]])
+def test_explain_needs_exactly_one_target(kaijuan: Run, base: Any, words: list[str]) -> None:
+    got = kaijuan("explain", "q", *words)
+    assert got.code == 2
+    assert base.calls == []
+
+
+def test_a_narrow_screen_loses_no_text(kaijuan: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("COLUMNS", "24")
+    shown = "".join(kaijuan("search", "q").out.split())
+    assert "住宿费每晚上限为600元[red]不是标记[/red]。" in shown

@@ -1,0 +1,87 @@
+"""status, snapshots, rebuild, doctor, version."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+from kaijuan import __version__
+from kaijuan.core.ids import KbId, RunId
+from kaijuan.index.catalog import Run, RunState
+from kaijuan.jobs.doctor import Check, DoctorReport
+from kaijuan.jobs.views import Status
+
+Kaijuan = Callable[..., Any]
+
+WELL = Check(name="disk", ok=True, detail="9.1 GiB free", hint="Free some space.")
+ILL = Check(name="index", ok=False, detail="3 points missing", hint="Run `kaijuan doctor --repair`.")
+
+
+def _status() -> Status:
+    run = Run(id=RunId("r" * 32), kb_id=KbId("k"), kind="add", target=4, state=RunState.RUNNING, started_at=1.74e9)
+    return Status(
+        kb="default",
+        head=3,
+        documents=7,
+        chunks=40,
+        points=52,
+        space="k-g1",
+        model="multilingual-e5-small",
+        dimensions=384,
+        published_at=1.74e9,
+        unfinished_runs=(run,),
+        recent_runs=(run,),
+    )
+
+
+@pytest.mark.parametrize("command", ["status", "rebuild"])
+def test_status_as_json_and_as_text(kaijuan: Kaijuan, base: Any, command: str) -> None:
+    base.replies.update(status=_status(), rebuild=None)
+    shown = kaijuan(command, "--json").document
+    assert (shown["head"], shown["documents"], shown["chunks"], shown["points"]) == (3, 7, 40, 52)
+    assert shown["recent_runs"][0]["state"] == "running"
+    got = kaijuan(command).out
+    assert "52 points in k-g1" in got
+    assert "has not finished" in got
+
+
+def test_snapshots(kaijuan: Kaijuan, base: Any) -> None:
+    assert kaijuan("snapshots", "--json").document == {
+        "snapshots": [{"number": 1, "created_at": 1_740_000_000.0, "run_id": "r1", "documents": 1, "chunks": 2}]
+    }
+    assert "published" in kaijuan("snapshots").out
+    base.replies["snapshots"] = []
+    assert "Nothing has been published yet." in kaijuan("snapshots").out
+
+
+def test_doctor_is_good_when_all_is_well(kaijuan: Kaijuan, base: Any) -> None:
+    base.replies["doctor"] = DoctorReport(checks=(WELL,))
+    got = kaijuan("doctor", "--json")
+    assert (got.code, got.document["ok"]) == (0, True)
+    got = kaijuan("doctor")
+    assert (got.code, "All is well." in got.out) == (0, True)
+    assert "Free some space." not in got.out, "a hint belongs to a failure"
+
+
+def test_doctor_is_code_1_when_something_is_wrong(kaijuan: Kaijuan, base: Any) -> None:
+    base.replies["doctor"] = DoctorReport(checks=(WELL, ILL))
+    got = kaijuan("doctor", "--repair", "--json")
+    assert got.code == 1
+    assert base.calls == [("doctor", (), {"repair": True})]
+    assert got.document["checks"][1] == {
+        "name": "index",
+        "ok": False,
+        "detail": "3 points missing",
+        "hint": "Run `kaijuan doctor --repair`.",
+    }
+    got = kaijuan("doctor")
+    assert got.code == 1
+    assert "Run `kaijuan doctor --repair`." in got.out
+    assert "1 of 2 checks failed." in got.out
+
+
+def test_version(kaijuan: Kaijuan) -> None:
+    assert kaijuan("version", "--json").document["version"] == __version__
+    assert __version__ in kaijuan("version").out
