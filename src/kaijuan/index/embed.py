@@ -1,0 +1,70 @@
+"""What text of a chunk is embedded: its own, under the title and headings as far as the model has room."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from functools import lru_cache
+
+import numpy as np
+
+from kaijuan import telemetry
+from kaijuan.core.documents import Chunk, Version
+from kaijuan.index.ports import Embedder, Vectors
+
+_JOINT = " > "
+_SEAM = 2
+"""Tokens kept free for the joint of prefix and text, whose tokens may differ a little from those of its parts."""
+
+
+class Passages:
+    """Makes the texts to embed for the chunks of one version after another.
+
+    A prefix has at most `prefix_tokens` tokens, and never so many that prefix and chunk together pass the model's
+    limit; one that had to be shortened is counted in telemetry ("embed.prefix_shortened"). The chunk's own text is
+    never cut.
+    """
+
+    def __init__(self, embedder: Embedder, prefix_tokens: int) -> None:
+        self._embedder = embedder
+        self._most = prefix_tokens
+        self._room = embedder.info.max_tokens - embedder.info.reserved_tokens - _SEAM
+        # Chunks of one section share their prefix; measuring it once saves the tokenizer most of its work.
+        self._prefix = lru_cache(maxsize=256)(self._shortened)
+
+    def text(self, version: Version, chunk: Chunk, body: str) -> str:
+        """Return what is embedded for a chunk whose characters are `body`."""
+        tokens = chunk.tokens or len(self._embedder.token_spans(body))
+        names = tuple(_names(version.title, chunk.title_path))
+        prefix, whole = self._prefix(names, min(self._most, max(self._room - tokens, 0)))
+        if not whole:
+            telemetry.count("embed.prefix_shortened")
+        return f"{prefix}\n{body}" if prefix else body
+
+    def _shortened(self, names: tuple[str, ...], most: int) -> tuple[str, bool]:
+        kept = list(names)
+        while len(kept) > 1 and self._tokens(kept) > most:
+            # The innermost heading says most about the chunk and the title next most: those between go first.
+            del kept[1 if len(kept) > 2 else 0]
+        text = _JOINT.join(kept)
+        spans = self._embedder.token_spans(text)
+        if len(spans) > most:
+            text = text[: spans[most - 1].end] if most else ""
+        return text.strip(), len(kept) == len(names) and len(spans) <= most
+
+    def _tokens(self, names: Sequence[str]) -> int:
+        return len(self._embedder.token_spans(_JOINT.join(names)))
+
+
+def _names(title: str, path: Sequence[str]) -> Iterator[str]:
+    before = ""
+    for name in (title, *path):
+        # A document's first heading is often its title again.
+        if name.strip() and name != before:
+            yield name
+        before = name
+
+
+async def embedded(embedder: Embedder, texts: Sequence[str], batch: int) -> Vectors:
+    """Return the vectors of the texts in order, asked for in batches."""
+    parts = [await embedder.embed_passages(texts[at : at + batch]) for at in range(0, len(texts), batch)]
+    return np.concatenate(parts) if parts else np.zeros((0, embedder.info.dimensions), dtype=np.float32)

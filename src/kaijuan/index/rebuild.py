@@ -1,0 +1,96 @@
+"""Index spaces of a knowledge base: opened for what they were built for, built anew beside the old, switched."""
+
+from __future__ import annotations
+
+import asyncio
+import re
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+
+from kaijuan.core.text.analyse import ANALYSER
+from kaijuan.errors import CorruptStoreError, NotFoundError
+from kaijuan.index.catalog import Catalog, KnowledgeBase
+from kaijuan.index.ports import Embedder, Index, IndexStore, SpaceSpec
+from kaijuan.index.write import IndexWriter, write_versions
+
+Told = Callable[[int, int], None]
+"""Told how many of how many versions are written."""
+_VERSIONS = 64
+
+
+def spec_of(name: str, embedder: Embedder) -> SpaceSpec:
+    """Return what a space of that name must have been built for."""
+    info = embedder.info
+    return SpaceSpec(name=name, dimensions=info.dimensions, model=info.fingerprint, analyser=ANALYSER)
+
+
+async def open_space(catalog: Catalog, store: IndexStore, kb: KnowledgeBase, embedder: Embedder) -> Index:
+    """Open the space that serves a base, made now if nothing was ever published.
+
+    CorruptStoreError when it should be there and is not; SpaceMismatchError when it is for another model.
+    """
+    name = kb.space or f"{kb.id}-g1"
+    try:
+        # An empty space in place of a lost one would answer every question with nothing.
+        index = await store.open(spec_of(name, embedder), create=kb.head == 0)
+    except NotFoundError as error:
+        raise CorruptStoreError(f"The index of the knowledge base {kb.name!r} is gone.") from error
+    if not kb.space:
+        await catalog.set_space(kb.id, name)
+    return index
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Plan:
+    """What to build anew, and where. `writer_of` gives the writer to a space."""
+
+    kb: KnowledgeBase
+    store: IndexStore
+    embedder: Embedder
+    writer_of: Callable[[Index], IndexWriter]
+
+
+async def rebuild(plan: Plan, told: Told) -> str:
+    """Build a new space from every version kept, switch readers to it, drop the others. Return the new space's name.
+
+    For the holder of the lease. Readers are never interrupted: the old space answers until the switch, and for
+    `grace_seconds` after it. Dying anywhere leaves the base on one whole space.
+    """
+    name = await _next_space(plan.store, plan.kb)
+    index = await plan.store.open(spec_of(name, plan.embedder), create=True)
+    try:
+        writer = plan.writer_of(index)
+        await _fill(writer, told)
+        await index.flush()
+    finally:
+        await index.close()
+    await writer.catalog.set_space(plan.kb.id, name)
+    await asyncio.sleep(writer.settings.grace_seconds)
+    await drop_others(plan.store, replace(plan.kb, space=name))
+    return name
+
+
+async def _fill(writer: IndexWriter, told: Told) -> None:
+    versions = [version.id for version in await writer.catalog.all_versions(writer.kb.id)]
+    for at in range(0, len(versions), _VERSIONS):
+        await write_versions(writer, versions[at : at + _VERSIONS])
+        told(min(at + _VERSIONS, len(versions)), len(versions))
+    await writer.index.optimise()
+
+
+async def _next_space(store: IndexStore, kb: KnowledgeBase) -> str:
+    numbers = [_generation(kb, name) for name in [*await store.spaces(), kb.space]]
+    return f"{kb.id}-g{max((number for number in numbers if number is not None), default=0) + 1}"
+
+
+def _generation(kb: KnowledgeBase, name: str) -> int | None:
+    found = re.fullmatch(re.escape(kb.id) + r"-g(\d+)", name)
+    return int(found[1]) if found else None
+
+
+async def drop_others(store: IndexStore, kb: KnowledgeBase) -> list[str]:
+    """Drop the spaces of a base that do not serve it, left by a rebuild that died; return their names."""
+    others = [name for name in await store.spaces() if _generation(kb, name) is not None and name != kb.space]
+    for name in others:
+        await store.drop(name)
+    return others

@@ -1,0 +1,191 @@
+"""Chunks of the catalog to points of the index: what a point holds, and following the outbox."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator, Collection, Iterable, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, field
+
+from kaijuan.core.documents import Chunk, ChunkLevel, Version
+from kaijuan.core.filters import FIELD, Value
+from kaijuan.core.ids import ChunkId, VersionId
+from kaijuan.core.text.bm25 import document_weights
+from kaijuan.index.catalog import Catalog, IndexChange, KnowledgeBase, OutboxEntry
+from kaijuan.index.embed import Passages, embedded
+from kaijuan.index.ports import BlobStore, Embedder, Index, Point
+from kaijuan.index.settings import IndexSettings
+
+_PAGE = 1000
+_NOT_PAYLOAD = frozenset({"valid_from", "valid_to"})
+"""Fields of the interval; a document's own metadata may not pretend to them."""
+# Term analysis is pure Python work of tens of milliseconds a batch, which must not hold up the event loop.
+_POOL = ThreadPoolExecutor(1, thread_name_prefix="kaijuan-index")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class IndexWriter:
+    """Everything that writing the points of one knowledge base needs."""
+
+    kb: KnowledgeBase
+    catalog: Catalog
+    blobs: BlobStore
+    embedder: Embedder
+    index: Index
+    settings: IndexSettings = field(default_factory=IndexSettings)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Piece:
+    """A chunk on its way to a point."""
+
+    version: Version
+    chunk: Chunk
+    body: str
+    readers: frozenset[str]
+
+
+async def write_versions(writer: IndexWriter, versions: Collection[VersionId]) -> int:
+    """Upsert the points of all children of the versions; return how many. Doing it again changes nothing."""
+    return await _write(writer, _pieces(writer, versions, None))
+
+
+async def write_chunks(writer: IndexWriter, ids: Collection[ChunkId]) -> int:
+    """Upsert the points of these chunks alone; return how many."""
+    chunks = await writer.catalog.chunks(ids)
+    versions = dict.fromkeys(chunk.version_id for chunk in chunks.values())
+    return await _write(writer, _pieces(writer, versions, frozenset(chunks)))
+
+
+async def close_versions(writer: IndexWriter, versions: Iterable[VersionId], snapshot: int) -> None:
+    """Set `valid_to` of the versions' points."""
+    for version in versions:
+        chunks = await writer.catalog.chunks_of(version, ChunkLevel.CHILD)
+        for at in range(0, len(chunks), _PAGE):
+            await writer.index.close_interval([chunk.id for chunk in chunks[at : at + _PAGE]], snapshot)
+
+
+async def _pieces(
+    writer: IndexWriter, versions: Collection[VersionId], only: frozenset[ChunkId] | None
+) -> AsyncIterator[_Piece]:
+    wanted = list(versions)
+    for at in range(0, len(wanted), _PAGE):
+        # The catalog's interval and readers, not the outbox entry's: so any order and any repetition end alike.
+        found = await writer.catalog.versions_by_id(wanted[at : at + _PAGE])
+        documents = {version.document_id for version in found.values()}
+        readers = await writer.catalog.principals_of(writer.kb.id, documents)
+        for id in wanted[at : at + _PAGE]:
+            if id not in found:
+                continue  # rolled back since
+            version = found[id]
+            text = (await writer.blobs.get(version.text_hash)).decode()
+            for chunk in await writer.catalog.chunks_of(id, ChunkLevel.CHILD):
+                if only is None or chunk.id in only:
+                    yield _Piece(
+                        version=version, chunk=chunk, body=chunk.span.of(text), readers=readers[version.document_id]
+                    )
+
+
+async def _write(writer: IndexWriter, pieces: AsyncIterator[_Piece]) -> int:
+    passages = Passages(writer.embedder, writer.settings.prefix_tokens)
+    group: list[_Piece] = []
+    written = 0
+    async for piece in pieces:
+        group.append(piece)
+        if len(group) == writer.settings.group_chunks:
+            written += await _write_group(writer, passages, group)
+            group = []
+    if group:
+        written += await _write_group(writer, passages, group)
+    return written
+
+
+async def _write_group(writer: IndexWriter, passages: Passages, group: Sequence[_Piece]) -> int:
+    settings = writer.settings
+
+    def analysed() -> tuple[list[str], list[dict[int, float]]]:
+        texts = [passages.text(piece.version, piece.chunk, piece.body) for piece in group]
+        return texts, [document_weights(_fields(piece, settings)) for piece in group]
+
+    texts, terms = await asyncio.get_running_loop().run_in_executor(_POOL, analysed)
+    vectors = await embedded(writer.embedder, texts, settings.embed_batch)
+    points = [
+        Point(
+            id=piece.chunk.id,
+            vector=vector,
+            terms=weights,
+            payload=payload_of(writer.kb, piece.version, piece.readers),
+            valid_from=piece.version.valid_from,
+            valid_to=piece.version.valid_to,
+        )
+        for piece, vector, weights in zip(group, vectors, terms, strict=True)
+    ]
+    await writer.index.upsert(points)
+    return len(points)
+
+
+def _fields(piece: _Piece, settings: IndexSettings) -> list[tuple[str, float]]:
+    fields = [
+        (piece.body, 1.0),
+        (" ".join(piece.chunk.title_path), settings.path_weight),
+        (piece.version.title, settings.title_weight),
+    ]
+    return [(text, weight) for text, weight in fields if text and weight]
+
+
+def payload_of(kb: KnowledgeBase, version: Version, readers: Collection[str]) -> Mapping[str, Value | tuple[str, ...]]:
+    """Return what filters may ask of a point: the document's own metadata, and our fields, which win."""
+    own = {name: value for name, value in version.metadata.items() if FIELD.fullmatch(name)}
+    ours: dict[str, Value | tuple[str, ...]] = {
+        "tenant": kb.tenant,
+        "kb": kb.id,
+        "acl": tuple(sorted(readers)),
+        "document_id": version.document_id,
+        "version_id": version.id,
+        "source": version.source,
+        "title": version.title,
+        "kind": version.kind,
+        "language": version.language,
+        "created": version.created_at,
+    }
+    return {name: value for name, value in (own | ours).items() if name not in _NOT_PAYLOAD}
+
+
+async def pending_entries(
+    catalog: Catalog, kb: KnowledgeBase, *, change: IndexChange | None = None, after: int = 0
+) -> AsyncIterator[list[OutboxEntry]]:
+    """Yield the outbox's entries page by page, all or those of one kind."""
+    while page := await catalog.pending(kb.id, limit=_PAGE, after=after):
+        after = page[-1].sequence
+        if wanted := [entry for entry in page if change is None or entry.change is change]:
+            yield wanted
+
+
+class Outbox:
+    """Follows the outbox of one run: new points as they are staged, the rest when the run is published."""
+
+    def __init__(self, writer: IndexWriter) -> None:
+        self.writer = writer
+        self.written = 0
+        """Points written so far."""
+        self._after = 0
+
+    async def write_points(self) -> None:
+        """Write the points of versions that were staged since the last call."""
+        async for page in self._pages(IndexChange.UPSERT, self._after):
+            self.written += await write_versions(self.writer, [entry.version_id for entry in page])
+            self._after = page[-1].sequence
+
+    async def close_replaced(self) -> None:
+        """End the interval of every point that the run replaces or removes."""
+        async for page in self._pages(IndexChange.CLOSE):
+            for entry in page:
+                await close_versions(self.writer, [entry.version_id], entry.snapshot)
+
+    async def settle(self) -> None:
+        """Mark everything as applied. To be called after the index was flushed."""
+        async for page in self._pages(None):
+            await self.writer.catalog.mark_applied([entry.sequence for entry in page])
+
+    def _pages(self, change: IndexChange | None, after: int = 0) -> AsyncIterator[list[OutboxEntry]]:
+        return pending_entries(self.writer.catalog, self.writer.kb, change=change, after=after)

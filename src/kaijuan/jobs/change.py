@@ -1,0 +1,109 @@
+"""One run under way: what it has staged so far, its end, and its undoing."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+
+from kaijuan import telemetry
+from kaijuan.core.ids import VersionId
+from kaijuan.errors import StoreError
+from kaijuan.index.catalog import ItemState, Run, RunItem
+from kaijuan.index.publish import Publication, Reached, publish
+from kaijuan.index.reconcile import clear_unpublished
+from kaijuan.index.write import Outbox
+from kaijuan.jobs.lease import still_held
+from kaijuan.jobs.report import Progress, RunReport, Stage, Tally
+
+Tell = Callable[[Progress], None]
+"""Told how far a run is; called often, on the event loop."""
+
+
+@dataclass(slots=True, kw_only=True)
+class Change:
+    """A run, who makes it, and what it has come to."""
+
+    run: Run
+    outbox: Outbox
+    owner: str
+    tally: Tally
+    progress: Tell | None
+    _report: RunReport | None = field(default=None, init=False)
+
+    @property
+    def head(self) -> int:
+        """The snapshot that readers see meanwhile."""
+        return self.run.target - 1
+
+    @property
+    def report(self) -> RunReport:
+        """What the run did, once it has ended."""
+        if self._report is None:
+            raise StoreError(f"Run {self.run.id} has no report: it did not end.")
+        return self._report
+
+    def tell(self, stage: Stage) -> None:
+        """Say how far the run is."""
+        if self.progress is None:
+            return
+        tally = self.tally
+        self.progress(
+            Progress(
+                stage=stage,
+                done=tally.done,
+                total=None if stage is Stage.READING else tally.done,
+                failed=len(tally.failed),
+                source=tally.source,
+                chunks=tally.chunks,
+                indexed=self.outbox.written,
+            )
+        )
+
+    async def retire(self, version: VersionId, source: str) -> None:
+        """Remove a document from the next snapshot."""
+        catalog = self.outbox.writer.catalog
+        await catalog.retire(self.run, version)
+        item = RunItem(source=source, state=ItemState.REMOVED, version_id=version)
+        await catalog.record_item(self.run.id, item)
+        self.tally.states[ItemState.REMOVED] += 1
+        self.tally.source = source
+
+    async def finish(self, clock: Callable[[], float], reached: Reached) -> None:
+        """Publish what was staged; a run in which nothing changed publishes nothing."""
+        writer = self.outbox.writer
+        snapshot = self.head
+        if self.tally.changed:
+            self.tell(Stage.INDEXING)
+            await self.outbox.write_points()
+            self.tell(Stage.PUBLISHING)
+            publication = Publication(run=self.run, outbox=self.outbox, owner=self.owner, clock=clock)
+            snapshot = (await publish(publication, reached)).number
+        else:
+            await writer.catalog.roll_back(self.run, now=clock())
+        sizes = await writer.catalog.counts(self.run.kb_id, snapshot)
+        states = self.tally.states
+        self._report = RunReport(
+            run_id=self.run.id,
+            snapshot=snapshot,
+            added=states[ItemState.ADDED],
+            updated=states[ItemState.UPDATED],
+            unchanged=states[ItemState.UNCHANGED],
+            removed=states[ItemState.REMOVED],
+            failed=tuple(self.tally.failed),
+            documents=sizes.documents,
+            chunks=sizes.chunks,
+            seconds=clock() - self.run.started_at,
+        )
+        self.tell(Stage.DONE)
+
+    async def undo(self, clock: Callable[[], float]) -> None:
+        """Leave no trace of the run. What cannot be undone now (no room, say) the next run undoes at its start."""
+        writer = self.outbox.writer
+        try:
+            if not await still_held(writer.catalog, self.run.kb_id, self.owner):
+                return  # Who took the lease over has undone this run, and what lies beyond head is theirs.
+            # The catalog first: it refuses when the run was published after all, and then its points must stay.
+            await writer.catalog.roll_back(self.run, now=clock())
+            await clear_unpublished(writer.index, self.head)
+        except StoreError as error:
+            telemetry.event("run.undo_failed", run=self.run.id, code=error.code, message=error.message)

@@ -1,0 +1,59 @@
+"""Which documents have gone from a mirrored place. What could not be read has not gone."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import AsyncIterator
+
+from kaijuan.core.documents import Version
+from kaijuan.core.ids import KbId
+from kaijuan.index.catalog import Catalog
+
+_PAGE = 1000
+_DIGEST = 8
+
+
+class Seen:
+    """The sources met in a run and the places that failed. Keeps 8 bytes a source, so that a run may be long."""
+
+    def __init__(self) -> None:
+        self._sources: set[bytes] = set()
+        self._failed: set[str] = set()
+
+    def first(self, source: str) -> bool:
+        """Remember a source; say whether it is met for the first time."""
+        digest = _digest(source)
+        if digest in self._sources:
+            return False
+        self._sources.add(digest)
+        return True
+
+    def fail(self, place: str) -> None:
+        """Remember a file or folder that could not be read."""
+        # A bad record hides which one it is: all records of its file count as unread.
+        self._failed.add(place.partition("#")[0].rstrip("/"))
+
+    def may_be_gone(self, source: str) -> bool:
+        """Say whether a source was neither met nor lies in a place that failed."""
+        if _digest(source) in self._sources:
+            return False
+        return not any(source == place or source.startswith((place + "/", place + "#")) for place in self._failed)
+
+
+def _digest(source: str) -> bytes:
+    return hashlib.blake2b(source.encode("utf-8", "surrogatepass"), digest_size=_DIGEST).digest()
+
+
+def _under(scope: str, source: str) -> bool:
+    # file:///a.txt is no scope of file:///a.txt.bak, though it begins with it.
+    return source == scope or scope.endswith(("/", "#")) or source[len(scope)] in "/#"
+
+
+async def gone(catalog: Catalog, kb: KbId, head: int, scope: str, seen: Seen) -> AsyncIterator[Version]:
+    """Yield the documents under `scope` that readers see and the walk did not meet."""
+    after = ""
+    while page := await catalog.versions(kb, head, after=after, limit=_PAGE, prefix=scope):
+        after = page[-1].source
+        for version in page:
+            if _under(scope, version.source) and seen.may_be_gone(version.source):
+                yield version

@@ -1,0 +1,84 @@
+"""What a run tells: its progress on the way, and its report at the end."""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import dataclass
+from enum import StrEnum
+
+from kaijuan.core.ids import RunId
+from kaijuan.index.catalog import ItemState
+
+
+class Stage(StrEnum):
+    """What a run is doing."""
+
+    READING = "reading"
+    """Sources are read and stored; the index follows meanwhile."""
+    INDEXING = "indexing"
+    """Everything is read; the index catches up."""
+    PUBLISHING = "publishing"
+    DONE = "done"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Progress:
+    """How far a run is."""
+
+    stage: Stage
+    done: int
+    """Sources dealt with, failed ones included."""
+    total: int | None
+    """None while the sources are still being walked."""
+    failed: int
+    source: str
+    """The one dealt with last."""
+    chunks: int
+    """Searchable chunks stored by this run."""
+    indexed: int
+    """Chunks that the index has."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Failed:
+    """One source that could not be taken in, and why."""
+
+    source: str
+    code: str
+    message: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RunReport:
+    """What a run did. `documents` and `chunks` are the sizes of the snapshot that readers now see."""
+
+    run_id: RunId
+    snapshot: int
+    added: int
+    updated: int
+    unchanged: int
+    removed: int
+    failed: tuple[Failed, ...]
+    documents: int
+    chunks: int
+    seconds: float
+
+
+class Tally:
+    """Counts of a run under way."""
+
+    def __init__(self) -> None:
+        self.states: Counter[ItemState] = Counter()
+        self.failed: list[Failed] = []
+        self.chunks = 0
+        self.source = ""
+
+    @property
+    def done(self) -> int:
+        """Sources dealt with."""
+        return sum(self.states.values())
+
+    @property
+    def changed(self) -> bool:
+        """Whether there is anything to publish."""
+        return any(self.states[state] for state in (ItemState.ADDED, ItemState.UPDATED, ItemState.REMOVED))

@@ -1,0 +1,213 @@
+"""Runs of a knowledge base: each takes the lease, repairs what a dead run left, changes the catalog and the index
+beyond head, and publishes one snapshot at its end, or leaves no trace."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections.abc import AsyncIterator, Callable, Collection, Sequence
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, field, replace
+from functools import partial
+
+from kaijuan import telemetry
+from kaijuan.core.ids import DocumentId, VersionId
+from kaijuan.core.snapshots import OPEN
+from kaijuan.errors import NotFoundError
+from kaijuan.index.catalog import Catalog, KnowledgeBase
+from kaijuan.index.ports import BlobStore, Embedder, Index, IndexStore
+from kaijuan.index.publish import Reached
+from kaijuan.index.rebuild import Plan, Told, drop_others, open_space, rebuild
+from kaijuan.index.reconcile import ReconcileReport, check, clear_unpublished, reconcile
+from kaijuan.index.settings import IndexSettings
+from kaijuan.index.write import IndexWriter, Outbox, write_versions
+from kaijuan.ingest.ports import Chunker, SourceFailure, SourceItem
+from kaijuan.jobs.change import Change, Tell
+from kaijuan.jobs.intake import Intake, take_in
+from kaijuan.jobs.lease import held
+from kaijuan.jobs.mirror import Seen, gone
+from kaijuan.jobs.owner import new_owner
+from kaijuan.jobs.prepare import Ground, Pipeline, Read
+from kaijuan.jobs.report import Failed, Progress, RunReport, Stage, Tally
+from kaijuan.jobs.settings import JobSettings
+
+__all__ = ["Failed", "Ingest", "Progress", "RunReport", "Stage"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Ingest:
+    """The verbs that change a knowledge base. One call is one run; calls on one base exclude each other (BusyError)."""
+
+    catalog: Catalog
+    blobs: BlobStore
+    indexes: IndexStore
+    embedder: Embedder
+    chunker: Chunker
+    read: Read
+    """Turns a source item into a parsed document, or raises DocumentError."""
+    parsing: str
+    """Fingerprint of all that `read` uses."""
+    clock: Callable[[], float] = time.time
+    owner: Callable[[], str] = new_owner
+    """Names the holder of the lease, anew for every run."""
+    settings: JobSettings = field(default_factory=JobSettings)
+    index_settings: IndexSettings = field(default_factory=IndexSettings)
+    reached: Reached = lambda _: None
+    """Told the name of every step that has just been taken."""
+
+    async def add(
+        self,
+        kb: KnowledgeBase,
+        walk: AsyncIterator[SourceItem | SourceFailure],
+        *,
+        mirror_scope: str | None = None,
+        progress: Tell | None = None,
+    ) -> RunReport:
+        """Take in everything the walk offers. What failed is named in the report, its earlier version stays live.
+
+        With `mirror_scope`, documents whose source starts with it and that the walk did not meet are removed, but
+        none below a file or folder that could not be read.
+        """
+        tally, seen = Tally(), Seen()
+        async with self._changing(kb, "add", tally, progress) as change:
+            ground = Ground(
+                catalog=self.catalog,
+                blobs=self.blobs,
+                pipeline=self._pipeline(),
+                kb=kb.id,
+                head=change.head,
+                clock=self.clock,
+            )
+            intake = Intake(
+                run=change.run,
+                ground=ground,
+                outbox=change.outbox,
+                tally=tally,
+                seen=seen,
+                settings=self.settings,
+                reached=self.reached,
+                tell=change.tell,
+            )
+            whole = await take_in(intake, walk, mirror_scope or "")
+            if mirror_scope is not None and whole:
+                async for version in gone(self.catalog, kb.id, change.head, mirror_scope, seen):
+                    await change.retire(version.id, version.source)
+                self.reached("retire")
+        return change.report
+
+    async def remove(
+        self, kb: KnowledgeBase, versions: Sequence[VersionId], *, progress: Tell | None = None
+    ) -> RunReport:
+        """Remove the documents of these versions from the next snapshot; NotFoundError when one is not live."""
+        async with self._changing(kb, "remove", Tally(), progress) as change:
+            found = await self.catalog.versions_by_id(versions)
+            for id in dict.fromkeys(versions):
+                version = found.get(id)
+                if version is None or version.kb_id != kb.id or version.valid_to != OPEN:
+                    raise NotFoundError(f"There is no document with the version {id!r} in the newest snapshot.")
+                await change.retire(id, version.source)
+            self.reached("retire")
+        return change.report
+
+    async def refresh_access(self, kb: KnowledgeBase, documents: Collection[DocumentId] | None = None) -> int:
+        """Write the present readers of documents (all by default) to their points; return how many points.
+
+        Until then the catalog alone keeps revoked readers out, and new readers find nothing.
+        """
+        async with self._opened(kb) as (writer, _):
+            versions = await self.catalog.all_versions(kb.id)
+            wanted = [one.id for one in versions if documents is None or one.document_id in documents]
+            written = await write_versions(writer, wanted)
+            await writer.index.flush()
+            return written
+
+    async def check(self, kb: KnowledgeBase) -> ReconcileReport:
+        """Compare index and catalog without changing anything, beside a run if need be."""
+        fresh = await self.catalog.kb(kb.tenant, kb.name)
+        if not fresh.space:
+            return ReconcileReport()
+        index = await open_space(self.catalog, self.indexes, fresh, self.embedder)
+        try:
+            return await check(self.catalog, index, fresh)
+        finally:
+            await index.close()
+
+    async def reconcile(self, kb: KnowledgeBase) -> ReconcileReport:
+        """Roll back what dead runs left, and mend every difference between index and catalog."""
+        async with self._opened(kb) as (writer, _):
+            await drop_others(self.indexes, writer.kb)
+            return await reconcile(writer)
+
+    async def rebuild(self, kb: KnowledgeBase, told: Told = lambda _done, _total: None) -> KnowledgeBase:
+        """Build the index anew for the present model from all versions kept, and switch readers to it."""
+        async with self._held(kb) as (fresh, _):
+            for run in await self.catalog.unfinished_runs(kb.id):
+                await self.catalog.roll_back(run, now=self.clock())
+            plan = Plan(kb=fresh, store=self.indexes, embedder=self.embedder, writer_of=partial(self._writer, fresh))
+            return replace(fresh, space=await rebuild(plan, told))
+
+    # --- what the verbs share --------------------------------------------------------------------------------
+
+    def _pipeline(self) -> Pipeline:
+        info = self.embedder.info
+        return Pipeline(
+            read=self.read,
+            chunker=self.chunker,
+            tokenizer=self.embedder,
+            parsing=self.parsing,
+            measure=f"{info.name}/{info.max_tokens}",
+        )
+
+    def _writer(self, kb: KnowledgeBase, index: Index) -> IndexWriter:
+        return IndexWriter(
+            kb=kb,
+            catalog=self.catalog,
+            blobs=self.blobs,
+            embedder=self.embedder,
+            index=index,
+            settings=self.index_settings,
+        )
+
+    @asynccontextmanager
+    async def _held(self, kb: KnowledgeBase) -> AsyncIterator[tuple[KnowledgeBase, str]]:
+        owner = self.owner()
+        async with held(self.catalog, kb.id, owner, clock=self.clock, seconds=self.settings.lease_seconds):
+            self.reached("take_lease")
+            # Head may have moved between the caller's look and the lease.
+            yield await self.catalog.kb(kb.tenant, kb.name), owner
+        self.reached("release_lease")
+
+    @asynccontextmanager
+    async def _opened(self, kb: KnowledgeBase) -> AsyncIterator[tuple[IndexWriter, str]]:
+        """Hold the lease, open the index, and take away what a dead run left in either store."""
+        async with self._held(kb) as (fresh, owner):
+            index = await open_space(self.catalog, self.indexes, fresh, self.embedder)
+            try:
+                self.reached("open_space")
+                for run in await self.catalog.unfinished_runs(kb.id):
+                    await self.catalog.roll_back(run, now=self.clock())
+                    telemetry.event("run.rolled_back", run=run.id)
+                self.reached("end_dead_runs")
+                # Asked every time: a run that died between these two steps is no longer in the catalog.
+                await clear_unpublished(index, fresh.head)
+                self.reached("clear_unpublished")
+                yield self._writer(fresh, index), owner
+            finally:
+                await index.close()
+
+    @asynccontextmanager
+    async def _changing(
+        self, kb: KnowledgeBase, kind: str, tally: Tally, progress: Tell | None
+    ) -> AsyncIterator[Change]:
+        started = self.clock()
+        async with self._opened(kb) as (writer, owner):
+            run = await self.catalog.begin_run(kb.id, kind, now=started)
+            change = Change(run=run, outbox=Outbox(writer), owner=owner, tally=tally, progress=progress)
+            self.reached("begin_run")
+            try:
+                yield change
+                await change.finish(self.clock, self.reached)
+            except BaseException:
+                # Whatever stopped it, Ctrl-C too: nothing of it may stay.
+                await asyncio.shield(change.undo(self.clock))
+                raise

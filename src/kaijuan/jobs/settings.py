@@ -1,0 +1,18 @@
+"""Settings of runs."""
+
+from __future__ import annotations
+
+from pydantic import BaseModel, ConfigDict, Field
+
+
+class JobSettings(BaseModel):
+    """How a run works."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    lease_seconds: float = Field(default=60.0, gt=0)
+    """How long a run that is not heard of keeps others from publishing. Renewed three times within that time."""
+    ahead: int = Field(default=3, ge=1, le=64)
+    """Documents that are read while earlier ones wait to be stored; bounds memory with the largest document."""
+    backlog_chunks: int = Field(default=256, ge=1)
+    """Chunks stored before the index is told to follow; at most three times as many wait for it."""
