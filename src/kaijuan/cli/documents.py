@@ -19,7 +19,7 @@ FAILED_ITEMS = 3
 
 def add(
     context: typer.Context,
-    targets: Annotated[list[str], typer.Argument(metavar="PATH|URL...", help="Files, folders or web addresses.")],
+    targets: Annotated[list[str], typer.Argument(metavar="PATH|URL", help="Files, folders or web addresses.")],
     mirror: Annotated[
         bool, typer.Option("--mirror", help="Also remove documents that have gone from the folders given.")
     ] = False,
@@ -38,7 +38,7 @@ def remove(
     context: typer.Context,
     words: Annotated[
         list[str],
-        typer.Argument(metavar="SOURCE|ID...", help="Paths, addresses, file names, document ids or version ids."),
+        typer.Argument(metavar="SOURCE|ID", help="Paths, addresses, file names, document ids or version ids."),
     ],
     json: Json = False,
 ) -> None:

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -85,3 +87,25 @@ def test_doctor_is_code_1_when_something_is_wrong(kaijuan: Kaijuan, base: Any) -
 def test_version(kaijuan: Kaijuan) -> None:
     assert kaijuan("version", "--json").document["version"] == __version__
     assert __version__ in kaijuan("version").out
+
+
+def _outermost(shape: str) -> list[str]:
+    depth, names = 0, []
+    for piece in re.findall(r'[\[{(]|[\]})]|"[a-z_]+"(?=[,:}])', shape):
+        if piece in "[{(":
+            depth += 1
+        elif piece in "]})":
+            depth -= 1
+        elif depth == 1:
+            names.append(piece.strip('"'))
+    return names
+
+
+@pytest.mark.parametrize("command", ["search", "ask", "explain", "list", "status", "snapshots", "doctor", "version"])
+def test_the_reference_page_names_what_is_printed(kaijuan: Kaijuan, base: Any, command: str) -> None:
+    base.replies.update(status=_status(), doctor=DoctorReport(checks=(WELL,)))
+    words = {"search": ["q"], "ask": ["q"], "explain": ["q", "--chunk", "c"]}.get(command, [])
+    page = (Path(__file__).parents[3] / "docs" / "cli.md").read_text(encoding="utf-8")
+    section = page.split(f"\n## `{command}`\n")[1].split("\n## ")[0]
+    shape = section.split("With `--json`:")[1].split("```text\n")[1].split("```")[0]
+    assert _outermost(shape) == list(kaijuan(command, *words, "--json").document)

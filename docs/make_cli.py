@@ -1,0 +1,140 @@
+"""Write docs/cli.md from the command itself. With --check, only say whether it is fresh."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import typer
+
+from kaijuan.cli.app import app
+
+PAGE = Path(__file__).parent / "cli.md"
+
+HEAD = """# The command `kaijuan`
+
+Generated from the command by `make docs`.
+
+## Output and exit codes
+
+Without `--json`, results are laid out for people, in colour on a terminal (not with `NO_COLOR`). Times are local.
+With `--json`, before or after the command's name, standard output holds exactly one JSON document in UTF-8, on one
+line; progress, notes and logs go to standard error. Fields may be added to a document, never renamed or removed.
+Spans are `[start, end)` in characters of the version's text, pages count from 1, boxes are in points from the top left
+corner of the page, times are seconds since 1970 (UTC).
+
+| exit code | meaning |
+|---|---|
+| 0 | good; also when `ask` refuses because the documents do not say |
+| 1 | an error, or `doctor` found something wrong |
+| 2 | wrong use: the command line, a filter, a time or a setting cannot be read |
+| 3 | a run finished and published, but some items failed |
+| 130 | stopped with Ctrl-C; what the run had staged is undone |
+| 141 | the reader of the output went away |
+
+Every failure with exit code 1 or 2 is, with `--json`, this document (codes: [errors](errors.md)):
+
+```json
+{"error": {"code": "busy", "message": "...", "hint": "...", "retry": true}}
+```
+"""
+
+RUN = """{"run_id", "snapshot", "added", "updated", "unchanged", "removed",
+ "failed": [{"source", "code", "message"}], "documents", "chunks", "seconds"}"""
+STATUS = """{"kb", "head", "documents", "chunks", "points", "space", "model", "dimensions", "published_at",
+ "unfinished_runs": [{"id", "kb_id", "kind", "target", "state", "started_at", "finished_at"}], "recent_runs": [...]}"""
+VERSION = """{"document_id", "version_id", "number", "source", "title", "kind", "language", "pages", "metadata",
+   "warnings", "content_hash", "created_at", "valid_from", "valid_to"}"""
+
+SHAPES = {
+    "add": RUN,
+    "remove": RUN,
+    "search": """{"query", "snapshot",
+ "passages": [
+  {"rank", "score", "document_id", "version_id", "chunk_id", "source", "title", "title_path", "text",
+   "span": [start, end], "pages", "boxes": [{"page", "x0", "y0", "x1", "y1"}],
+   "routes": {"dense": {"rank", "score"}, "lexical": {"rank", "score"}}}],
+ "timings_ms"}""",
+    "ask": """{"question", "status", "answer",
+ "sentences": [{"text", "citations": [id]}],
+ "citations": [
+  {"id", "document_id", "version_id", "chunk_id", "source", "title_path", "pages", "boxes", "span", "quote"}],
+ "notes", "snapshot", "model", "trace_id", "timings_ms"}
+
+status is answered, partial (notes say what is missing), refused (the documents do not say) or clarify (answer asks);
+quote is exactly text[start:end] of that version.""",
+    "explain": """{"question", "snapshot",
+ "targets": [
+  {"chunk_id", "version_id", "document_id", "source", "title", "title_path", "span", "text",
+   "stages": [{"stage", "passed", "detail"}], "verdict"}],
+ "routes": [{"name", "state", "found", "milliseconds"}], "timings_ms"}""",
+    "list": f"""{{"documents": [
+  {VERSION}]}}""",
+    "show": """{"version": as in `list`, "text",
+ "blocks": [{"id", "kind", "level", "span", "title_path", "pages"}],
+ "chunks": [{"id", "level": "child" | "parent", "span", "parent_id", "title_path", "tokens"}],
+ "history": [as in `list`]}""",
+    "status": STATUS,
+    "rebuild": STATUS,
+    "snapshots": """{"snapshots": [{"number", "created_at", "run_id", "documents", "chunks"}]}""",
+    "doctor": """{"ok", "checks": [{"name", "ok", "detail", "hint"}]}""",
+    "demo": """{"run": as of `add`, "answers": [as of `ask`]}""",
+    "version": """{"version", "python"}""",
+}
+"""What `--json` prints, in brief. A test compares the outermost names with real output."""
+
+
+def page() -> str:
+    """Return the whole page."""
+    command = typer.main.get_command(app)
+    parts = [HEAD, "## Global options\n\nBefore the command's name.\n", _options(command.params)]
+    for name, each in command.commands.items():  # type: ignore[attr-defined] # a group, of whichever click
+        parts.extend(_command(name, each))
+    return "\n".join(parts)
+
+
+def _command(name: str, command: Any) -> Iterator[str]:
+    arguments = [parameter for parameter in command.params if parameter.param_type_name == "argument"]
+    options = [parameter for parameter in command.params if parameter.param_type_name == "option"]
+    words = " ".join(["kaijuan", name, *(_metavar(argument) for argument in arguments), "[OPTIONS]"])
+    yield f"## `{name}`\n\n{command.help}\n\n```text\n{words}\n```\n"
+    if arguments:
+        yield "\n".join(f"- `{_metavar(argument)}`: {argument.help}" for argument in arguments) + "\n"
+    yield _options(options)
+    yield f"With `--json`:\n\n```text\n{SHAPES[name]}\n```\n"
+
+
+def _options(parameters: list[Any]) -> str:
+    rows = ["| option | meaning |", "|---|---|"]
+    for option in parameters:
+        names = ", ".join(f"`{name}`" for name in option.opts)
+        value = f" `{option.metavar}`" if option.metavar else ""
+        more = [option.help]
+        if option.envvar:
+            more.append(f"Environment: `{option.envvar}`.")
+        if option.metavar and option.show_default and option.default is not None:
+            more.append(f"Default: `{option.default}`.")
+        rows.append(f"| {names}{value} | {' '.join(more)} |".replace("SNAPSHOT|TIME", "SNAPSHOT\\|TIME"))
+    return "\n".join(rows) + "\n"
+
+
+def _metavar(argument: Any) -> str:
+    return str(argument.metavar or argument.name.upper()) + ("..." if argument.nargs == -1 else "")
+
+
+def main() -> int:
+    """Write or check the page; 1 when it is stale."""
+    text = page()
+    if "--check" not in sys.argv:
+        PAGE.write_text(text, encoding="utf-8")
+        return 0
+    if PAGE.exists() and PAGE.read_text(encoding="utf-8") == text:
+        return 0
+    print("stale: cli.md; run `make docs`", file=sys.stderr)
+    return 1
+
+
+if __name__ == "__main__":
+    sys.exit(main())

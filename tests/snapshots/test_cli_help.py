@@ -1,0 +1,63 @@
+"""The command's help, and the reference page made from it, change only when somebody means it.
+
+To accept a change: KAIJUAN_UPDATE_SNAPSHOTS=1 pytest tests/snapshots, and `make docs`; then read the difference.
+"""
+
+from __future__ import annotations
+
+import importlib.util
+import os
+from pathlib import Path
+from types import ModuleType
+
+import pytest
+import typer
+
+from kaijuan.cli import app
+
+HELP = Path(__file__).parent / "cli_help.txt"
+PAGE_MAKER = Path(__file__).parents[2] / "docs" / "make_cli.py"
+
+
+def _commands() -> list[str]:
+    return list(typer.main.get_command(app.app).commands)  # type: ignore[attr-defined] # a group, of whichever click
+
+
+def test_the_commands_are_those_agreed() -> None:
+    agreed = "add search ask explain remove list show status snapshots rebuild doctor demo version"
+    assert _commands() == agreed.split()
+
+
+def test_help(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("COLUMNS", "100")
+    monkeypatch.setenv("TERMINAL_WIDTH", "100")
+    monkeypatch.setenv("NO_COLOR", "1")
+    for name in ("FORCE_COLOR", "GITHUB_ACTIONS", "PY_COLORS", "KAIJUAN_HOME", "KAIJUAN_KB", "KAIJUAN_CONFIG"):
+        monkeypatch.delenv(name, raising=False)
+    pages = []
+    for words in ([], *([name] for name in _commands())):
+        assert app.run([*words, "--help"]) == 0
+        lines = (line.rstrip() for line in capsys.readouterr().out.splitlines())
+        pages.append("\n".join(line for line in lines if line))
+    shown = "\n\n".join(pages) + "\n"
+    if os.environ.get("KAIJUAN_UPDATE_SNAPSHOTS"):
+        HELP.write_text(shown, encoding="utf-8")
+    assert shown == HELP.read_text(encoding="utf-8")
+
+
+@pytest.fixture(scope="module")
+def maker() -> ModuleType:
+    spec = importlib.util.spec_from_file_location("make_cli", PAGE_MAKER)
+    assert spec is not None
+    assert spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+def test_the_reference_page_is_fresh(maker: ModuleType) -> None:
+    assert maker.PAGE.read_text(encoding="utf-8") == maker.page(), "run `make docs`"
+
+
+def test_every_command_has_a_shape(maker: ModuleType) -> None:
+    assert set(maker.SHAPES) == set(_commands())
