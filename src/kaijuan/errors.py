@@ -67,7 +67,7 @@ class FilterError(UsageError):
     """A filter cannot be read or applied. Never treated as "no filter"."""
 
     code = "filter_invalid"
-    hint = "Write filters like: kind = pdf and updated >= 2024-01-01."
+    hint = "Write filters like: kind = pdf and created >= 2024-01-01."
 
 
 class DocumentError(KaijuanError):

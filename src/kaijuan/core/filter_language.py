@@ -1,4 +1,4 @@
-"""The written form of filters: `kind = pdf and updated >= 2024-01-01`, read into the filter tree and written back.
+"""The written form of filters: `kind = pdf and created >= 2024-01-01`, read into the filter tree and written back.
 
     filter  = all ("or" all)*                 all = part ("and" part)*
     part    = "not" part | "(" filter ")" | "exists" field | "everything" | "nothing"
