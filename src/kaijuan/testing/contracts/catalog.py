@@ -1,0 +1,473 @@
+"""What every catalog must do. An adapter's test inherits `CatalogContract` and gives the fixture `catalog`, empty."""
+
+from __future__ import annotations
+
+import asyncio
+from dataclasses import replace
+
+import pytest
+
+from kaijuan.core.documents import ChunkLevel
+from kaijuan.core.ids import ChunkId, DocumentId, KbId, VersionId
+from kaijuan.core.snapshots import OPEN
+from kaijuan.core.spans import Span
+from kaijuan.errors import BusyError, ClosedError, NotFoundError, StoreError, UsageError
+from kaijuan.index.catalog import (
+    Catalog,
+    Counts,
+    IndexChange,
+    ItemState,
+    KnowledgeBase,
+    RunItem,
+    RunState,
+    StoredTrace,
+)
+from kaijuan.testing.contracts.catalog_samples import NOW, OWNER, Sample, publish, published, sample, stage
+from kaijuan.testing.contracts.index import SharedTests
+
+EVERYONE = ("all",)
+MISSING = VersionId("0" * 32)
+
+
+async def _chunk_ids(catalog: Catalog, kb: KnowledgeBase) -> list[tuple[ChunkId, int, int]]:
+    return [row async for row in catalog.chunk_ids(kb.id)]
+
+
+def _ids(made: Sample) -> list[ChunkId]:
+    return [chunk.id for chunk in made.chunks]
+
+
+class CatalogFixtures(SharedTests):
+    """A catalog with one knowledge base."""
+
+    @pytest.fixture
+    async def kb(self, catalog: Catalog) -> KnowledgeBase:
+        """Return an empty base."""
+        return await catalog.create_kb("acme", "handbook", now=NOW)
+
+
+class KnowledgeBases(CatalogFixtures):
+    """Made once, found by name, apart from each other."""
+
+    async def test_made_once(self, catalog: Catalog, kb: KnowledgeBase) -> None:
+        assert (kb.tenant, kb.name, kb.head, kb.space) == ("acme", "handbook", 0, "")
+        assert await catalog.create_kb("acme", "handbook", now=NOW + 1) == kb
+        assert await catalog.kb("acme", "handbook") == kb
+
+    async def test_two_tenants_never_meet(self, catalog: Catalog, kb: KnowledgeBase) -> None:
+        other = await catalog.create_kb("rival", "handbook", now=NOW)
+        assert other.id != kb.id
+        assert await catalog.kbs("acme") == [kb]
+        made = sample(kb.id, "file:///a", "text")
+        await published(catalog, kb, made)
+        assert await catalog.versions(other.id, 1) == []
+        assert await catalog.authorise(other.id, 1, _ids(made), EVERYONE) == set()
+
+    @pytest.mark.usefixtures("kb")
+    async def test_unknown_names(self, catalog: Catalog) -> None:
+        for call in (
+            catalog.kb("acme", "other"),
+            catalog.kb("other", "handbook"),
+            catalog.set_space(KbId("none"), "space"),
+            catalog.begin_run(KbId("none"), "add", now=NOW),
+            catalog.acquire_lease(KbId("none"), OWNER, now=NOW, seconds=1),
+        ):
+            with pytest.raises(NotFoundError):
+                await call
+
+    async def test_the_space_is_remembered(self, catalog: Catalog, kb: KnowledgeBase) -> None:
+        await catalog.set_space(kb.id, "kb-g2")
+        assert (await catalog.kb("acme", "handbook")).space == "kb-g2"
+
+
+class Staging(CatalogFixtures):
+    """What a run stages is whole, invisible at head, and gone after a rollback."""
+
+    async def test_everything_comes_back_as_it_was(self, catalog: Catalog, kb: KnowledgeBase) -> None:
+        made = sample(kb.id, "file:///a.txt", "第一段\nsecond paragraph\n𠮷 third")
+        await published(catalog, kb, made)
+        wanted = replace(made.version, valid_from=1, valid_to=OPEN)
+        assert await catalog.version(made.version.id) == wanted
+        assert await catalog.version_of(kb.id, "file:///a.txt", 1) == wanted
+        assert tuple(await catalog.blocks_of(made.version.id)) == made.blocks
+        assert await catalog.chunks(_ids(made)) == {chunk.id: chunk for chunk in made.chunks}
+        assert await catalog.chunks_of(made.version.id, ChunkLevel.CHILD) == list(made.children)
+        assert set(await catalog.chunks_of(made.version.id)) == set(made.chunks)
+
+    async def test_what_is_staged_is_not_seen(self, catalog: Catalog, kb: KnowledgeBase) -> None:
+        made = sample(kb.id, "file:///a", "text")
+        run = await catalog.begin_run(kb.id, "add", now=NOW)
+        await stage(catalog, run, made)
+        assert run.target == 1
+        assert await catalog.versions(kb.id, 0) == []
+        assert await catalog.history(made.version.document_id) == []
+        assert await catalog.authorise(kb.id, 0, _ids(made), EVERYONE) == set()
+        # The index is written from it, so by id it is there.
+        assert (await catalog.version(made.version.id)).valid_from == 1
+
+    async def test_staging_again_changes_nothing(self, catalog: Catalog, kb: KnowledgeBase) -> None:
+        made = sample(kb.id, "file:///a", "text")
+        run = await catalog.begin_run(kb.id, "add", now=NOW)
+        await stage(catalog, run, made)
+        await stage(catalog, run, made)
+        assert [entry.change for entry in await catalog.pending(kb.id, limit=10)] == [IndexChange.UPSERT]
+
+    async def test_a_new_version_retires_the_old(self, catalog: Catalog, kb: KnowledgeBase) -> None:
+        old = sample(kb.id, "file:///a", "old")
+        new = sample(kb.id, "file:///a", "new", number=2)
+        await published(catalog, kb, old)
+        run = await catalog.begin_run(kb.id, "add", now=NOW)
+        await stage(catalog, run, new)
+        found = await catalog.version_of(kb.id, "file:///a", 1)
+        assert found is not None
+        assert found.id == old.version.id
+        entries = {(entry.version_id, entry.change, entry.snapshot) for entry in await catalog.pending(kb.id, limit=9)}
+        assert entries == {(old.version.id, IndexChange.CLOSE, 2), (new.version.id, IndexChange.UPSERT, 2)}
+        await publish(catalog, run)
+        history = [(one.id, one.valid_from, one.valid_to) for one in await catalog.history(old.version.document_id)]
+        assert history == [(old.version.id, 1, 2), (new.version.id, 2, OPEN)]
+        assert [one.id for one in await catalog.versions(kb.id, 1)] == [old.version.id]
+        assert [one.id for one in await catalog.versions(kb.id, 2)] == [new.version.id]
+
+    async def test_numbers_are_never_given_twice(self, catalog: Catalog, kb: KnowledgeBase) -> None:
+        made = sample(kb.id, "file:///a", "text")
+        document = made.version.document_id
+        assert await catalog.last_number(document) == 0
+        await published(catalog, kb, made)
+        run = await catalog.begin_run(kb.id, "remove", now=NOW)
+        await catalog.retire(run, made.version.id)
+        await publish(catalog, run)
+        assert await catalog.last_number(document) == 1
+        run = await catalog.begin_run(kb.id, "add", now=NOW)
+        with pytest.raises(UsageError):
+            await stage(catalog, run, sample(kb.id, "file:///a", "other"))
+        with pytest.raises(UsageError):
+            await stage(catalog, run, made)
+
+    async def test_retiring(self, catalog: Catalog, kb: KnowledgeBase) -> None:
+        made = sample(kb.id, "file:///a", "text")
+        await published(catalog, kb, made)
+        run = await catalog.begin_run(kb.id, "remove", now=NOW)
+        await catalog.retire(run, made.version.id)
+        await catalog.retire(run, made.version.id)
+        assert len(await catalog.pending(kb.id, limit=10)) == 1
+        with pytest.raises(NotFoundError):
+            await catalog.retire(run, MISSING)
+        assert len(await catalog.versions(kb.id, 1)) == 1
+        await publish(catalog, run)
+        assert await catalog.versions(kb.id, 2) == []
+        assert len(await catalog.versions(kb.id, 1)) == 1
+        assert await catalog.authorise(kb.id, 1, _ids(made), EVERYONE) == set(_ids(made))
+
+    async def test_rolling_back_leaves_no_trace(self, catalog: Catalog, kb: KnowledgeBase) -> None:
+        kept, gone = sample(kb.id, "file:///a", "old"), sample(kb.id, "file:///b", "gone")
+        await published(catalog, kb, kept, gone)
+        before = [await catalog.all_versions(kb.id), await _chunk_ids(catalog, kb)]
+        run = await catalog.begin_run(kb.id, "add", now=NOW)
+        fresh = [sample(kb.id, "file:///a", "new", number=2), sample(kb.id, "file:///c", "third")]
+        for made in fresh:
+            await stage(catalog, run, made)
+        await catalog.retire(run, gone.version.id)
+        await catalog.roll_back(run, now=NOW)
+        await catalog.roll_back(run, now=NOW)
+        assert [await catalog.all_versions(kb.id), await _chunk_ids(catalog, kb)] == before
+        assert await catalog.pending(kb.id, limit=10) == []
+        assert [await catalog.last_number(made.version.document_id) for made in fresh] == [1, 0]
+        assert await catalog.chunks(_ids(fresh[1])) == {}
+        assert await catalog.blocks_of(fresh[1].version.id) == []
+        again = await catalog.begin_run(kb.id, "add", now=NOW)
+        assert (again.target, again.id != run.id) == (2, True)
+        await stage(catalog, again, fresh[0])
+
+    async def test_larger_than_a_batch(self, catalog: Catalog, kb: KnowledgeBase) -> None:
+        made = sample(kb.id, "file:///long", "\n".join(f"line {number}" for number in range(2500)))
+        await published(catalog, kb, made)
+        assert len(await catalog.chunks(_ids(made))) == 2501
+        assert await catalog.authorise(kb.id, 1, _ids(made), EVERYONE) == set(_ids(made))
+        spans = [chunk.span for chunk in made.children[::2]]
+        assert len(await catalog.blocks_of(made.version.id, spans)) == 1250
+        rows = await _chunk_ids(catalog, kb)
+        assert rows == sorted((chunk.id, 1, OPEN) for chunk in made.children)
+
+
+class Publishing(CatalogFixtures):
+    """One publisher at a time; readers move in one step, never before the index has followed."""
+
+    async def test_snapshots_follow_each_other(self, catalog: Catalog, kb: KnowledgeBase) -> None:
+        assert await catalog.snapshots(kb.id) == []
+        first = await published(catalog, kb, sample(kb.id, "file:///a", "one\ntwo"), now=NOW + 10)
+        second = await published(catalog, kb, sample(kb.id, "file:///b", "three"), now=NOW + 20)
+        assert await catalog.snapshots(kb.id) == [first, second]
+        assert (first.number, first.documents, first.chunks) == (1, 1, 2)
+        assert (second.number, second.documents, second.chunks) == (2, 2, 3)
+        assert (await catalog.kb("acme", "handbook")).head == 2
+        times = [NOW, NOW + 10, NOW + 19.9, NOW + 20, NOW + 99]
+        assert [await catalog.snapshot_at(kb.id, time) for time in times] == [0, 1, 1, 2, 2]
+        assert await catalog.counts(kb.id, 1) == Counts(documents=1, chunks=2)
+        assert await catalog.counts(kb.id, 0) == Counts()
+
+    async def test_not_before_the_index_has_followed(self, catalog: Catalog, kb: KnowledgeBase) -> None:
+        run = await catalog.begin_run(kb.id, "add", now=NOW)
+        await stage(catalog, run, sample(kb.id, "file:///a", "text"))
+        await catalog.acquire_lease(kb.id, OWNER, now=NOW, seconds=60)
+        with pytest.raises(StoreError):
+            await catalog.publish(run, owner=OWNER, now=NOW)
+        assert (await catalog.kb("acme", "handbook")).head == 0
+
+    async def test_only_by_the_holder_of_the_lease(self, catalog: Catalog, kb: KnowledgeBase) -> None:
+        run = await catalog.begin_run(kb.id, "add", now=NOW)
+        with pytest.raises(BusyError):
+            await catalog.publish(run, owner=OWNER, now=NOW)
+        await catalog.acquire_lease(kb.id, "other", now=NOW, seconds=60)
+        with pytest.raises(BusyError, match="other"):
+            await catalog.publish(run, owner=OWNER, now=NOW)
+        assert (await catalog.kb("acme", "handbook")).head == 0
+
+    async def test_a_run_that_has_ended_changes_nothing(self, catalog: Catalog, kb: KnowledgeBase) -> None:
+        made = sample(kb.id, "file:///a", "text")
+        await published(catalog, kb, made)
+        run = (await catalog.runs(kb.id))[0]
+        await catalog.acquire_lease(kb.id, OWNER, now=NOW, seconds=60)
+        for call in (
+            stage(catalog, run, sample(kb.id, "file:///b", "late")),
+            catalog.retire(run, made.version.id),
+            catalog.publish(run, owner=OWNER, now=NOW),
+            catalog.roll_back(run, now=NOW),
+        ):
+            with pytest.raises(StoreError):
+                await call
+        assert len(await catalog.versions(kb.id, 1)) == 1
+
+    async def test_one_run_at_a_time(self, catalog: Catalog, kb: KnowledgeBase) -> None:
+        run = await catalog.begin_run(kb.id, "add", now=NOW)
+        with pytest.raises(BusyError):
+            await catalog.begin_run(kb.id, "add", now=NOW)
+        assert await catalog.unfinished_runs(kb.id) == [run]
+        await catalog.roll_back(run, now=NOW + 1)
+        assert await catalog.unfinished_runs(kb.id) == []
+        ended = (await catalog.runs(kb.id))[0]
+        assert (ended.id, ended.state, ended.finished_at) == (run.id, RunState.ROLLED_BACK, NOW + 1)
+
+    async def test_leases(self, catalog: Catalog, kb: KnowledgeBase) -> None:
+        assert await catalog.lease(kb.id) is None
+        await catalog.acquire_lease(kb.id, "one", now=NOW, seconds=60)
+        await catalog.acquire_lease(kb.id, "one", now=NOW + 30, seconds=60)
+        with pytest.raises(BusyError, match="one"):
+            await catalog.acquire_lease(kb.id, "two", now=NOW + 80, seconds=60)
+        await catalog.release_lease(kb.id, "two")
+        held = await catalog.lease(kb.id)
+        assert held is not None
+        assert (held.owner, held.expires_at) == ("one", NOW + 90)
+        with pytest.raises(BusyError):
+            await catalog.acquire_lease(kb.id, "two", now=NOW + 80, seconds=60, instead_of="three")
+        await catalog.acquire_lease(kb.id, "two", now=NOW + 80, seconds=60, instead_of="one")
+        await catalog.acquire_lease(kb.id, "three", now=NOW + 140, seconds=60)
+        await catalog.release_lease(kb.id, "three")
+        assert await catalog.lease(kb.id) is None
+
+    async def test_one_of_many_gets_the_lease(self, catalog: Catalog, kb: KnowledgeBase) -> None:
+        calls = [catalog.acquire_lease(kb.id, f"owner {at}", now=NOW, seconds=60) for at in range(8)]
+        results = await asyncio.gather(*calls, return_exceptions=True)
+        assert sum(result is None for result in results) == 1
+        assert sum(isinstance(result, BusyError) for result in results) == 7
+
+    async def test_the_outbox_is_in_order(self, catalog: Catalog, kb: KnowledgeBase) -> None:
+        run = await catalog.begin_run(kb.id, "add", now=NOW)
+        made = [sample(kb.id, f"file:///{name}", name) for name in "abc"]
+        for one in made:
+            await stage(catalog, run, one)
+        entries = await catalog.pending(kb.id, limit=10)
+        assert [entry.version_id for entry in entries] == [one.version.id for one in made]
+        assert await catalog.pending(kb.id, limit=1) == entries[:1]
+        assert await catalog.pending(kb.id, limit=9, after=entries[0].sequence) == entries[1:]
+        await catalog.mark_applied([entries[0].sequence])
+        await catalog.mark_applied([entries[0].sequence])
+        assert await catalog.pending(kb.id, limit=9) == entries[1:]
+
+    async def test_reports_are_kept(self, catalog: Catalog, kb: KnowledgeBase) -> None:
+        run = await catalog.begin_run(kb.id, "add", now=NOW)
+        items = [
+            RunItem(source="file:///坏.pdf", state=ItemState.FAILED, code="document_broken", message="Nein."),
+            RunItem(source="file:///a", state=ItemState.ADDED, version_id=MISSING),
+        ]
+        for item in items:
+            await catalog.record_item(run.id, item)
+        await catalog.roll_back(run, now=NOW)
+        assert await catalog.items(run.id) == items
+
+
+class Reading(CatalogFixtures):
+    """Answers of one snapshot, in the promised order."""
+
+    async def test_pages_of_sources(self, catalog: Catalog, kb: KnowledgeBase) -> None:
+        sources = ["file:///A", "file:///a", "file:///a%b", "file:///a/x", "file:///a_b", "file:///b", "file:///文"]
+        await published(catalog, kb, *(sample(kb.id, source, source) for source in reversed(sources)))
+        read: list[str] = []
+        while page := await catalog.versions(kb.id, 1, after=read[-1] if read else "", limit=2):
+            read += [one.source for one in page]
+        assert read == sources
+        for prefix in ("file:///a", "file:///A", "file:///a%", "file:///a_", "nothing", ""):
+            found = [one.source for one in await catalog.versions(kb.id, 1, prefix=prefix)]
+            assert found == [source for source in sources if source.startswith(prefix)]
+
+    async def test_finding_by_word(self, catalog: Catalog, kb: KnowledgeBase) -> None:
+        made = [sample(kb.id, f"file:///d/{name}", name) for name in ("a.txt", "A.txt", "ba.txt", "50%.txt", "x/a.txt")]
+        await published(catalog, kb, *made)
+
+        async def sources(word: str) -> list[str]:
+            return [one.source for one in await catalog.find(kb.id, 1, word)]
+
+        assert await sources("a.txt") == ["file:///d/a.txt", "file:///d/x/a.txt"]
+        assert await sources("x/a.txt") == ["file:///d/x/a.txt"]
+        assert await sources("A.txt") == ["file:///d/A.txt"]
+        assert await sources("%.txt") == []
+        assert await sources("file:///d/50%.txt") == ["file:///d/50%.txt"]
+        for id in (made[0].version.id, made[0].version.document_id):
+            assert await sources(id) == await sources(id[:12]) == ["file:///d/a.txt"]
+            assert await sources(id[:5]) == []
+        assert await catalog.find(kb.id, 0, "a.txt") == []
+
+    async def test_blocks_within_spans(self, catalog: Catalog, kb: KnowledgeBase) -> None:
+        made = sample(kb.id, "file:///a", "0123\n5678\nabcd\nfghi")
+        await published(catalog, kb, made)
+
+        async def ordinals(*spans: Span) -> list[int]:
+            return [block.ordinal for block in await catalog.blocks_of(made.version.id, spans)]
+
+        assert await ordinals() == []
+        assert await ordinals(Span(0, 4)) == [0]
+        assert await ordinals(Span(4, 5)) == []
+        assert await ordinals(Span(3, 6)) == [0, 1]
+        assert await ordinals(Span(15, 19), Span(1, 2)) == [0, 3]
+        assert await ordinals(Span(2, 2)) == []
+        assert await ordinals(Span(0, 1000)) == [0, 1, 2, 3]
+        assert await catalog.blocks_of(MISSING) == []
+
+    async def test_the_missing(self, catalog: Catalog, kb: KnowledgeBase) -> None:
+        with pytest.raises(NotFoundError):
+            await catalog.version(MISSING)
+        with pytest.raises(NotFoundError):
+            await catalog.trace("none")
+        assert await catalog.version_of(kb.id, "file:///none", 0) is None
+        assert await catalog.versions_by_id([MISSING]) == {}
+        assert await catalog.chunks([ChunkId("0" * 32)]) == {}
+        assert await catalog.chunks_of(MISSING) == []
+        assert await catalog.authorise(kb.id, 0, [ChunkId("0" * 32)], EVERYONE) == set()
+
+    async def test_chunks_come_in_the_order_asked_for(self, catalog: Catalog, kb: KnowledgeBase) -> None:
+        made = sample(kb.id, "file:///a", "one\ntwo\nthree")
+        await published(catalog, kb, made)
+        wanted = list(reversed(_ids(made)))
+        assert list(await catalog.chunks(wanted)) == wanted
+
+    async def test_traces_keep_the_newest(self, catalog: Catalog, kb: KnowledgeBase) -> None:
+        traces = [
+            StoredTrace(id=f"trace {at}", kb_id=kb.id, created_at=NOW + at, body={"问": [at, None]}) for at in range(4)
+        ]
+        for trace in traces:
+            await catalog.save_trace(trace, keep=2)
+        for gone in traces[:2]:
+            with pytest.raises(NotFoundError):
+                await catalog.trace(gone.id)
+        assert [await catalog.trace(trace.id) for trace in traces[2:]] == traces[2:]
+        again = replace(traces[3], body={})
+        await catalog.save_trace(again, keep=2)
+        assert await catalog.trace(again.id) == again
+
+
+class Access(CatalogFixtures):
+    """Closed unless opened; a document with readers of its own has only them."""
+
+    async def _two(self, catalog: Catalog, kb: KnowledgeBase) -> tuple[Sample, Sample]:
+        made = sample(kb.id, "file:///open", "text"), sample(kb.id, "file:///secret", "text")
+        await published(catalog, kb, *made)
+        return made
+
+    async def _readable(self, catalog: Catalog, kb: KnowledgeBase, *principals: str) -> set[str]:
+        sources = {
+            chunk.id: version.source
+            for version in await catalog.versions(kb.id, 1)
+            for chunk in await catalog.chunks_of(version.id)
+        }
+        return {sources[id] for id in await catalog.authorise(kb.id, 1, list(sources), principals)}
+
+    async def test_a_new_base_is_for_everyone(self, catalog: Catalog, kb: KnowledgeBase) -> None:
+        await self._two(catalog, kb)
+        assert await self._readable(catalog, kb, "all", "ann") == {"file:///open", "file:///secret"}
+        assert await self._readable(catalog, kb, "ann") == set()
+        assert await self._readable(catalog, kb) == set()
+        assert await self._readable(catalog, kb, "") == set()
+
+    async def test_a_document_with_readers_of_its_own(self, catalog: Catalog, kb: KnowledgeBase) -> None:
+        _, secret = await self._two(catalog, kb)
+        document = secret.version.document_id
+        await catalog.grant(kb.id, document, "ann")
+        await catalog.grant(kb.id, document, "bob")
+        assert await self._readable(catalog, kb, "all") == {"file:///open"}
+        assert await self._readable(catalog, kb, "ann") == {"file:///secret"}
+        readers = await catalog.principals_of(kb.id, [document, DocumentId("none")])
+        assert readers == {document: frozenset({"ann", "bob"}), "none": frozenset({"all"})}
+
+    async def test_revoking_the_last_reader_closes(self, catalog: Catalog, kb: KnowledgeBase) -> None:
+        _, secret = await self._two(catalog, kb)
+        document = secret.version.document_id
+        await catalog.grant(kb.id, document, "ann")
+        await catalog.revoke(kb.id, document, "ann")
+        assert await self._readable(catalog, kb, "ann", "all", "") == {"file:///open"}
+        assert await catalog.principals_of(kb.id, [document]) == {document: frozenset()}
+        await catalog.inherit(kb.id, document)
+        assert await self._readable(catalog, kb, "all") == {"file:///open", "file:///secret"}
+
+    async def test_a_base_for_some(self, catalog: Catalog, kb: KnowledgeBase) -> None:
+        await self._two(catalog, kb)
+        await catalog.revoke(kb.id, kb.id, "all")
+        assert await self._readable(catalog, kb, "all") == set()
+        await catalog.grant(kb.id, kb.id, "team")
+        assert await self._readable(catalog, kb, "team") == {"file:///open", "file:///secret"}
+
+    async def test_every_change_shows_in_the_policy_version(self, catalog: Catalog, kb: KnowledgeBase) -> None:
+        _, secret = await self._two(catalog, kb)
+        document = secret.version.document_id
+        versions = [kb.policy_version]
+        for call in (
+            catalog.grant(kb.id, document, "ann"),
+            catalog.revoke(kb.id, document, "ann"),
+            catalog.inherit(kb.id, document),
+        ):
+            await call
+            versions.append((await catalog.kb("acme", "handbook")).policy_version)
+        assert versions == sorted(set(versions))
+
+    async def test_old_snapshots_obey_the_present_policy(self, catalog: Catalog, kb: KnowledgeBase) -> None:
+        _, secret = await self._two(catalog, kb)
+        run = await catalog.begin_run(kb.id, "remove", now=NOW)
+        await catalog.retire(run, secret.version.id)
+        await publish(catalog, run)
+        await catalog.grant(kb.id, secret.version.document_id, "ann")
+        assert await self._readable(catalog, kb, "all") == {"file:///open"}
+
+    async def test_wrong_requests(self, catalog: Catalog, kb: KnowledgeBase) -> None:
+        await self._two(catalog, kb)
+        with pytest.raises(NotFoundError):
+            await catalog.grant(kb.id, "no document", "ann")
+        for call in (catalog.grant(kb.id, kb.id, ""), catalog.inherit(kb.id, DocumentId(kb.id))):
+            with pytest.raises(UsageError):
+                await call
+
+
+class Closing(CatalogFixtures):
+    """Closed is closed."""
+
+    async def test_closing(self, catalog: Catalog, kb: KnowledgeBase) -> None:
+        await catalog.close()
+        await catalog.close()
+        with pytest.raises(ClosedError):
+            await catalog.kbs("acme")
+        with pytest.raises(ClosedError):
+            await catalog.create_kb("acme", "other", now=NOW)
+        with pytest.raises(ClosedError):
+            await _chunk_ids(catalog, kb)
+
+
+class CatalogContract(KnowledgeBases, Staging, Publishing, Reading, Access, Closing):
+    """All of it."""
