@@ -12,7 +12,9 @@ from pydantic import BaseModel, ConfigDict, Field, SecretStr, ValidationError
 
 from kaijuan.answer.settings import AnswerSettings
 from kaijuan.errors import UsageError
+from kaijuan.index.settings import IndexSettings
 from kaijuan.ingest.settings import ChunkSettings, IngestSettings
+from kaijuan.jobs.settings import JobSettings
 from kaijuan.retrieve.settings import RetrieveSettings
 
 CONFIG_FILE = "config.toml"
@@ -63,6 +65,8 @@ class Config(BaseModel):
     ingest: IngestSettings = IngestSettings()
     chunk: ChunkSettings = ChunkSettings()
     embedder: EmbedderSettings = EmbedderSettings()
+    index: IndexSettings = IndexSettings()
+    jobs: JobSettings = JobSettings()
     stores: StoreSettings = StoreSettings()
     retrieve: RetrieveSettings = RetrieveSettings()
     answer: AnswerSettings = AnswerSettings()

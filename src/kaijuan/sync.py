@@ -23,17 +23,19 @@ CANCEL_SECONDS = 60.0
 def _blocking(
     method: Callable[Concatenate[AsyncKaijuan, P], Coroutine[Any, Any, R]],
 ) -> Callable[Concatenate[Kaijuan, P], R]:
-    @functools.wraps(method)
-    def call(self: Kaijuan, *args: P.args, **kwargs: P.kwargs) -> R:
+    def call(self: Kaijuan, /, *args: P.args, **kwargs: P.kwargs) -> R:
         return self._wait(method(self._engine, *args, **kwargs))
 
+    functools.update_wrapper(call, method)
     return call
 
 
 class Kaijuan:
     """A knowledge base, for code that does not use asyncio. Use as a context manager, or call `close`."""
 
-    def __init__(self, home: Path | str | None = None, kb: str = "default", *, config: Path | str | None = None) -> None:
+    def __init__(
+        self, home: Path | str | None = None, kb: str = "default", *, config: Path | str | None = None
+    ) -> None:
         self._loop = asyncio.new_event_loop()
         self._thread = threading.Thread(target=self._loop.run_forever, name="kaijuan-loop", daemon=True)
         self._thread.start()

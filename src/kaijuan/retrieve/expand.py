@@ -37,22 +37,26 @@ def areas(
     result: list[Area] = []
     for candidate in candidates:
         chunk = chunks[candidate.chunk_id]
-        whole = parents[chunk.parent_id] if chunk.parent_id in parents else chunk
-        home = _touching(result, chunk.version_id, whole.span)
-        if home is None:
-            home = Area(version=chunk.version_id, span=whole.span, title_path=whole.title_path)
-            result.append(home)
-        home.span = Span(min(home.span.start, whole.span.start), max(home.span.end, whole.span.end))
-        home.found.append(candidate)
-        home.spans.append(chunk.span)
+        whole = parents.get(chunk.parent_id, chunk) if chunk.parent_id else chunk
+        area = Area(version=chunk.version_id, span=whole.span, title_path=whole.title_path)
+        area.found.append(candidate)
+        area.spans.append(chunk.span)
+        _place(result, area)
     return result
 
 
-def _touching(result: Sequence[Area], version: VersionId, span: Span) -> Area | None:
-    for area in result:
-        if area.version == version and area.span.intersect(span) is not None:
-            return area
-    return None
+def _place(result: list[Area], area: Area) -> None:
+    """Add an area, joined with every earlier one it touches; the earliest keeps its place, path and best candidate."""
+    touched = [other for other in result if other.version == area.version and other.span.intersect(area.span)]
+    if not touched:
+        result.append(area)
+        return
+    home, *others = touched
+    for other in (*others, area):
+        home.span = Span(min(home.span.start, other.span.start), max(home.span.end, other.span.end))
+        home.found.extend(other.found)
+        home.spans.extend(other.spans)
+    result[:] = [item for item in result if all(item is not other for other in others)]
 
 
 def passage(area: Area, rank: int, version: Version, text: str, blocks: Sequence[Block]) -> Passage:

@@ -108,7 +108,8 @@ async def _by_text(
 
 
 def _places(text: str, words: str) -> list[Span]:
-    places, at = [], text.find(words)
+    places: list[Span] = []
+    at = text.find(words)
     while at >= 0 and len(places) < TARGETS:
         places.append(Span(at, at + len(words)))
         at = text.find(words, at + len(words))

@@ -92,9 +92,7 @@ def routes_of(context: Retrieval, index: Index) -> list[Route]:
     ]
 
 
-async def _find(
-    context: Retrieval, request: SearchRequest, query: Query
-) -> tuple[list[Gathered], list[Candidate]]:
+async def _find(context: Retrieval, request: SearchRequest, query: Query) -> tuple[list[Gathered], list[Candidate]]:
     if context.index is None:
         return [], []
     await check_fields(context.index, request.filters)
@@ -185,6 +183,5 @@ async def _blocks(context: Retrieval, chosen: Sequence[Area]) -> list[list[Block
     )
     by_version = dict(zip(spans, found, strict=True))
     return [
-        [block for block in by_version[area.version] if block.span.intersect(area.span) is not None]
-        for area in chosen
+        [block for block in by_version[area.version] if block.span.intersect(area.span) is not None] for area in chosen
     ]

@@ -1,0 +1,148 @@
+"""Peak memory while a folder of 100 MB is added: this process, the parser and the index owner, each and together.
+
+    python -m bench.ingest_memory [--megabytes N]
+
+The onboard model is loaded and used on the first chunks; the rest is embedded by a stub of the same dimensions, since
+hours of embedding would not change the memory.
+"""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+import json
+import threading
+import time
+from collections.abc import Sequence
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any
+
+from bench.machine import machine
+from bench.texts import paragraphs
+from kaijuan import Kaijuan
+from kaijuan.config import Config
+from kaijuan.core.spans import Span
+from kaijuan.index.ports import Embedder, EmbedderInfo, Vector, Vectors
+from kaijuan.testing.embedders import HashEmbedder
+
+REAL_TEXTS = 64
+
+
+class MostlyStub:
+    """The onboard embedder for the first texts, a stub for the others; sizes are the onboard tokenizer's."""
+
+    def __init__(self, inner: Embedder) -> None:
+        self._inner = inner
+        self._stub = HashEmbedder(dimensions=inner.info.dimensions)
+        self._seen = 0
+
+    @property
+    def info(self) -> EmbedderInfo:
+        return self._inner.info
+
+    async def embed_passages(self, texts: Sequence[str]) -> Vectors:
+        self._seen += len(texts)
+        return await (self._inner if self._seen <= REAL_TEXTS else self._stub).embed_passages(texts)
+
+    async def embed_query(self, text: str) -> Vector:
+        return await self._inner.embed_query(text)
+
+    def token_spans(self, text: str) -> Sequence[Span]:
+        return self._inner.token_spans(text)
+
+    async def close(self) -> None:
+        await self._inner.close()
+
+
+def write_folder(folder: Path, megabytes: int) -> None:
+    """Write text, Markdown and HTML files: one of a fifth of the size, many of one megabyte, some small."""
+    sizes = [megabytes * 200_000] + [1_000_000] * (megabytes * 7 // 10) + [20_000] * (megabytes * 5)
+    for number, size in enumerate(sizes):
+        ending = ("txt", "md", "html")[number % 3]
+        body = list(paragraphs(number, int(size / 2.1)))
+        text = "".join(f"<p>{part}</p>\n" for part in body) if ending == "html" else "\n\n".join(body)
+        (folder / f"file{number:04}.{ending}").write_text(text, encoding="utf-8")
+
+
+def resident(pid: str) -> int:
+    """Return the resident memory of a process in bytes, 0 when it is gone."""
+    try:
+        status = Path(f"/proc/{pid}/status").read_text(encoding="utf-8")
+    except OSError:
+        return 0
+    line = next((line for line in status.splitlines() if line.startswith("VmRSS")), "VmRSS: 0 kB")
+    return int(line.split()[1]) * 1024
+
+
+def family(home: Path) -> dict[str, str]:
+    """Return the processes at work by role: pid to role."""
+    found = {"self": "engine"}
+    for entry in Path("/proc").iterdir():
+        if not entry.name.isdigit():
+            continue
+        try:
+            command = (entry / "cmdline").read_bytes().replace(b"\0", b" ").decode("utf-8", "replace")
+        except OSError:
+            continue
+        if "kaijuan.ingest.isolate" in command:
+            found[entry.name] = "parser"
+        elif "kaijuan.stores.index" in command and str(home) in command:
+            found[entry.name] = "index owner"
+    return found
+
+
+def watch(home: Path, peaks: dict[str, int], done: threading.Event) -> None:
+    """Sample memory four times a second until told to stop."""
+    while not done.wait(0.25):
+        now: dict[str, int] = {}
+        for pid, role in family(home).items():
+            now[role] = now.get(role, 0) + resident(pid)
+        now["together"] = sum(now.values())
+        for role, size in now.items():
+            peaks[role] = max(peaks.get(role, 0), size)
+
+
+async def add(home: Path, folder: Path) -> Any:
+    """Add the folder."""
+    async with Kaijuan(home, config=Config()) as engine:
+        engine.embedder = MostlyStub(engine.embedder)
+        return await engine.add([str(folder)])
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else "")
+    parser.add_argument("--megabytes", type=int, default=100)
+    options = parser.parse_args()
+    with TemporaryDirectory() as spare:
+        folder, home = Path(spare) / "folder", Path(spare) / "home"
+        folder.mkdir()
+        write_folder(folder, options.megabytes)
+        size = sum(path.stat().st_size for path in folder.iterdir())
+        peaks: dict[str, int] = {}
+        done = threading.Event()
+        watcher = threading.Thread(target=watch, args=(home, peaks, done))
+        watcher.start()
+        start = time.perf_counter()
+        report = asyncio.run(add(home, folder))
+        seconds = time.perf_counter() - start
+        done.set()
+        watcher.join()
+    print(
+        json.dumps(
+            {
+                "machine": machine(),
+                "folder_mb": round(size / 1e6, 1),
+                "documents": report.documents,
+                "chunks": report.chunks,
+                "failed": len(report.failed),
+                "seconds": round(seconds, 1),
+                "peak_mb": {role: round(peak / 1e6) for role, peak in peaks.items()},
+            },
+            indent=1,
+        )
+    )
+
+
+if __name__ == "__main__":
+    main()

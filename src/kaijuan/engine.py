@@ -1,0 +1,393 @@
+"""The facade: add, remove, search, ask, explain. Wires adapters to ports; the steps themselves live in the rooms."""
+
+from __future__ import annotations
+
+import builtins
+import os
+import time
+import uuid
+from collections.abc import AsyncIterator, Callable, Collection, Mapping, Sequence
+from dataclasses import asdict
+from pathlib import Path
+from types import TracebackType
+from typing import Self
+
+from kaijuan import registry
+from kaijuan.answer.pipeline import answer
+from kaijuan.answer.results import Answer
+from kaijuan.config import Config, load_config
+from kaijuan.core.documents import Version
+from kaijuan.core.filters import Filter
+from kaijuan.core.ids import VersionId
+from kaijuan.core.snapshots import Snapshot
+from kaijuan.errors import ClosedError, NotFoundError, StoreError, UsageError
+from kaijuan.index.catalog import Catalog, KnowledgeBase, StoredTrace
+from kaijuan.index.ports import BlobStore, Embedder, Index, IndexStore
+from kaijuan.index.rebuild import open_space
+from kaijuan.ingest.isolate import ParserPool
+from kaijuan.ingest.pipeline import fingerprint, read
+from kaijuan.ingest.ports import Source, SourceFailure, SourceItem
+from kaijuan.jobs.doctor import DoctorReport, Patient, examine
+from kaijuan.jobs.run import Ingest, Progress, RunReport, Stage
+from kaijuan.jobs.views import DocumentView, Status, status_of, view_of
+from kaijuan.retrieve.explain import Explanation, explain
+from kaijuan.retrieve.pipeline import Retrieval, SearchRequest, search
+from kaijuan.retrieve.results import SearchResult
+from kaijuan.retrieve.texts import TextShelf
+
+ProgressCallback = Callable[[Progress], None]
+FIRST_ADD = "Add documents first: kaijuan add PATH."
+MOST_PASSAGES = 1000
+MOST_REMOVED = 1_000_000
+EVERYONE = frozenset({"all"})
+"""The principals of the one local user; identities come with the service."""
+
+
+class Kaijuan:
+    """One knowledge base in one home folder. Use with `async with`, or call `close`.
+
+    `home` defaults to KAIJUAN_HOME or ~/.kaijuan. Nothing is read or started before the first verb.
+    """
+
+    def __init__(
+        self,
+        home: Path | str | None = None,
+        kb: str = "default",
+        *,
+        config: Config | Path | str | None = None,
+        principals: Collection[str] = EVERYONE,
+        clock: Callable[[], float] = time.time,
+    ) -> None:
+        self.home = Path(home or os.environ.get("KAIJUAN_HOME") or "~/.kaijuan").expanduser().resolve()
+        self.kb_name = kb
+        self.tenant = "default"
+        self.config = config if isinstance(config, Config) else load_config(self.home, Path(config) if config else None)
+        self._principals = frozenset(principals)
+        self._clock = clock
+        self._closed = False
+        self._open_spaces: dict[str, Index] = {}
+        self._parsers: ParserPool | None = None
+        self._wire()
+
+    def _wire(self) -> None:
+        stores = self.config.stores
+        self.catalog: Catalog = registry.load("catalog", stores.catalog)(self.home / "catalog.db")
+        self.blobs: BlobStore = registry.load("blobs", stores.blobs)(self.home / "blobs")
+        self.indexes: IndexStore = self._index_store()
+        self.embedder: Embedder = self._embedder()
+        self.texts = TextShelf(self.blobs)
+
+    def _index_store(self) -> IndexStore:
+        stores = self.config.stores
+        kind: Callable[..., IndexStore] = registry.load("index", stores.index)
+        return kind() if stores.index == "memory" else kind(self.home, idle_seconds=stores.index_idle_seconds)
+
+    def _embedder(self) -> Embedder:
+        settings = self.config.embedder
+        cache = self.home / "cache"
+        inner: Embedder = registry.load("embedder", settings.name)(settings.model_dump(), cache)
+        cached: Embedder = registry.load("embedding_cache", "sqlite")(
+            inner, cache / "embeddings.db", max_bytes=settings.cache_mb * 2**20
+        )
+        return cached
+
+    async def close(self) -> None:
+        """Release every resource. Twice is fine; the verbs raise ClosedError afterwards."""
+        if self._closed:
+            return
+        self._closed = True
+        if self._parsers is not None:
+            await self._parsers.close()
+        for index in self._open_spaces.values():
+            await index.close()
+        await self.indexes.close()
+        await self.embedder.close()
+        await self.catalog.close()
+
+    async def __aenter__(self) -> Self:
+        return self
+
+    async def __aexit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None
+    ) -> None:
+        await self.close()
+
+    # --- changing ------------------------------------------------------------------------------------------------
+
+    async def add(
+        self, targets: Sequence[str], *, mirror: bool = False, progress: ProgressCallback | None = None
+    ) -> RunReport:
+        """Take in files, folders, JSONL corpora and addresses as one published snapshot.
+
+        What fails is named in the report, the run goes on. With `mirror`, documents that have gone from the one folder
+        given are removed.
+        """
+        if not targets:
+            raise UsageError("Nothing to add was named.", hint="Give a file, a folder or an address.")
+        if mirror and len(targets) != 1:
+            raise UsageError("Mirroring takes exactly one folder.", hint="Call it once for each folder.")
+        sources = [self._source(target) for target in targets]
+        self._make_home()
+        kb = await self.catalog.create_kb(self.tenant, self.kb_name, now=self._clock())
+        scope = sources[0].scope(targets[0]) if mirror else None
+        return await self._ingest().add(kb, _walk(sources, targets), mirror_scope=scope, progress=progress)
+
+    async def remove(self, words: Sequence[str], *, progress: ProgressCallback | None = None) -> RunReport:
+        """Remove documents by source, id, file name or folder, as one published snapshot. All or none."""
+        kb = await self._kb()
+        found: dict[VersionId, None] = {}
+        for word in words:
+            found.update(dict.fromkeys(version.id for version in await self._meant(kb, word)))
+        return await self._ingest().remove(kb, list(found), progress=progress)
+
+    async def rebuild(self, *, progress: ProgressCallback | None = None) -> str:
+        """Build the index anew from the catalog, beside the one that serves readers, and switch; return its name."""
+
+        def told(done: int, total: int) -> None:
+            if progress is not None:
+                progress(
+                    Progress(stage=Stage.INDEXING, done=done, total=total, failed=0, source="", chunks=0, indexed=0)
+                )
+
+        return (await self._ingest().rebuild(await self._kb(), told)).space
+
+    async def doctor(self, *, repair: bool = False) -> DoctorReport:
+        """Look whether everything is well; with `repair`, roll back dead runs and mend the index first."""
+        kb = await self._kb()
+        if repair and kb.head:
+            await self._ingest().reconcile(kb)
+            kb = await self._kb()
+        patient = Patient(
+            home=self.home,
+            kb=kb,
+            catalog=self.catalog,
+            blobs=self.blobs,
+            index=lambda: self._index(kb),
+            embedder=self.embedder,
+        )
+        return await examine(patient)
+
+    # --- reading -------------------------------------------------------------------------------------------------
+
+    async def search(
+        self,
+        query: str,
+        *,
+        k: int = 5,
+        filters: Sequence[Filter] = (),
+        as_of: int | float | None = None,
+        cut: bool = True,
+    ) -> SearchResult:
+        """Return the best passages for a question, at most `k`.
+
+        `as_of` is a snapshot number (int) or a time in seconds since 1970 (float); the head by default. `cut=False`
+        keeps weak passages too, for measuring.
+        """
+        request = await self._request(query, k, filters, as_of, cut=cut)
+        return await search(await self._retrieval(request.kb), request, trace_id=new_id())
+
+    async def ask(
+        self, question: str, *, k: int = 8, filters: Sequence[Filter] = (), as_of: int | float | None = None
+    ) -> Answer:
+        """Answer from the documents, every sentence cited, or refuse where they do not say."""
+        result = await self.search(question, k=k, filters=filters, as_of=as_of)
+        given = await answer(question, result, self.embedder, self.config.answer)
+        await self._save_trace(result, given)
+        return given
+
+    async def explain(
+        self,
+        question: str,
+        *,
+        contains: str | None = None,
+        chunk: str | None = None,
+        k: int = 8,
+        filters: Sequence[Filter] = (),
+        as_of: int | float | None = None,
+    ) -> Explanation:
+        """Say, stage by stage, why the passages that hold a text, or a chunk, were or were not used."""
+        request = await self._request(question, k, filters, as_of)
+        context = await self._retrieval(request.kb)
+        return await explain(context, request, contains=contains, chunk=chunk, trace_id=new_id())
+
+    async def list(self, *, as_of: int | float | None = None) -> builtins.list[Version]:
+        """Return the documents visible at a snapshot, by source."""
+        kb = await self._kb()
+        snapshot = await self._snapshot(kb, as_of)
+        found: builtins.list[Version] = []
+        while page := await self.catalog.versions(kb.id, snapshot, after=found[-1].source if found else ""):
+            found.extend(page)
+        return await self._readable(kb, found)
+
+    async def show(self, word: str, *, as_of: int | float | None = None) -> DocumentView:
+        """Return one document with its text, blocks, chunks and history; `word` is a source, id or file name."""
+        kb = await self._kb()
+        version = await self._find(kb, word, await self._snapshot(kb, as_of))
+        return await view_of(self.catalog, version, await self.texts.read(version.text_hash))
+
+    async def snapshots(self) -> builtins.list[Snapshot]:
+        """Return all snapshots that are kept, oldest first."""
+        return await self.catalog.snapshots((await self._kb()).id)
+
+    async def status(self) -> Status:
+        """Return the state of the knowledge base."""
+        kb = await self._kb()
+        return await status_of(self.catalog, kb, await self._index(kb), self.embedder)
+
+    # --- what the verbs share --------------------------------------------------------------------------------------
+
+    def _make_home(self) -> None:
+        try:
+            # Documents are private: the folder is for its owner alone.
+            self.home.mkdir(mode=0o700, parents=True, exist_ok=True)
+        except OSError as error:
+            raise StoreError(
+                f"The home folder {self.home} cannot be made: {error.strerror}.", hint="Choose another with --home."
+            ) from error
+
+    def _source(self, target: str) -> Source:
+        for word in registry.targets("source"):
+            source: Source = self._make_source(word)
+            if source.accepts(target):
+                return source
+        raise UsageError(f"Nothing here can read {target!r}.", hint="Give a path, or an http or https address.")
+
+    def _make_source(self, word: str) -> Source:
+        settings = self.config.ingest
+        kind: Callable[..., Source] = registry.load("source", word)
+        if word == "web":
+            return kind(max_bytes=settings.max_bytes, allow_private=settings.allow_private_addresses)
+        return kind(max_bytes=settings.max_bytes)
+
+    def _pool(self) -> ParserPool:
+        if self._parsers is None:
+            settings = self.config.ingest
+            self._parsers = ParserPool(
+                registry.targets("parser"),
+                workers=settings.parse_workers,
+                seconds=settings.parse_seconds,
+                memory_mb=settings.parse_memory_mb,
+            )
+        return self._parsers
+
+    def _ingest(self) -> Ingest:
+        self._check_open()
+        pool = self._pool()
+        return Ingest(
+            catalog=self.catalog,
+            blobs=self.blobs,
+            indexes=self.indexes,
+            embedder=self.embedder,
+            chunker=registry.load("chunker", "recursive")(self.config.chunk),
+            read=lambda item: read(item, pool),
+            parsing=fingerprint(registry.targets("parser")),
+            clock=self._clock,
+            settings=self.config.jobs,
+            index_settings=self.config.index,
+        )
+
+    def _check_open(self) -> None:
+        if self._closed:
+            raise ClosedError("The engine is closed.")
+
+    async def _kb(self) -> KnowledgeBase:
+        self._check_open()
+        if not self.home.exists():
+            raise NotFoundError(f"There is no home folder {self.home}.", hint=FIRST_ADD)
+        try:
+            return await self.catalog.kb(self.tenant, self.kb_name)
+        except NotFoundError as error:
+            raise NotFoundError(f"There is no knowledge base {self.kb_name!r}.", hint=FIRST_ADD) from error
+
+    async def _index(self, kb: KnowledgeBase) -> Index | None:
+        """Return the index that serves readers at head, None before anything was published."""
+        if kb.head == 0:
+            return None
+        if kb.space not in self._open_spaces:
+            self._open_spaces[kb.space] = await open_space(self.catalog, self.indexes, kb, self.embedder)
+        return self._open_spaces[kb.space]
+
+    async def _snapshot(self, kb: KnowledgeBase, as_of: int | float | None) -> int:
+        if as_of is None:
+            return kb.head
+        if isinstance(as_of, float):
+            return await self.catalog.snapshot_at(kb.id, as_of)
+        if not 0 <= as_of <= kb.head:
+            raise NotFoundError(f"There is no snapshot {as_of}.", hint=f"The newest is {kb.head}.")
+        return as_of
+
+    async def _request(
+        self, text: str, k: int, filters: Sequence[Filter], as_of: int | float | None, *, cut: bool = True
+    ) -> SearchRequest:
+        if not 1 <= k <= MOST_PASSAGES:
+            raise UsageError(f"{k} passages cannot be asked for.", hint=f"Ask for 1 to {MOST_PASSAGES}.")
+        kb = await self._kb()
+        return SearchRequest(
+            text=text,
+            k=k,
+            kb=kb,
+            snapshot=await self._snapshot(kb, as_of),
+            principals=self._principals,
+            filters=tuple(filters),
+            cut=cut,
+        )
+
+    async def _retrieval(self, kb: KnowledgeBase) -> Retrieval:
+        return Retrieval(
+            catalog=self.catalog,
+            index=await self._index(kb),
+            embedder=self.embedder,
+            read_text=self.texts.read,
+            settings=self.config.retrieve,
+        )
+
+    async def _find(self, kb: KnowledgeBase, word: str, snapshot: int) -> Version:
+        found = await self._readable(kb, await self._named(kb, word, snapshot))
+        if not found:
+            raise NotFoundError(
+                f"No document at snapshot {snapshot} is called {word!r}.", hint="`kaijuan list` shows what is there."
+            )
+        if len(found) > 1:
+            names = ", ".join(version.source for version in found[:5])
+            raise UsageError(f"{word!r} could be {len(found)} documents: {names}.", hint="Give the whole source or id.")
+        return found[0]
+
+    async def _meant(self, kb: KnowledgeBase, word: str) -> builtins.list[Version]:
+        """Return what a word for removing means: one document, or everything in a folder or corpus."""
+        for scope in self._scopes(word):
+            if scope.endswith(("/", "#")):
+                found = await self.catalog.versions(kb.id, kb.head, prefix=scope, limit=MOST_REMOVED)
+                if readable := await self._readable(kb, found):
+                    return readable
+        return [await self._find(kb, word, kb.head)]
+
+    async def _named(self, kb: KnowledgeBase, word: str, snapshot: int) -> builtins.list[Version]:
+        for name in (word, *self._scopes(word)):
+            if found := await self.catalog.find(kb.id, snapshot, name):
+                return found
+        return []
+
+    def _scopes(self, word: str) -> builtins.list[str]:
+        sources = [self._make_source(name) for name in registry.targets("source")]
+        return [source.scope(word) for source in sources if source.accepts(word)]
+
+    async def _readable(self, kb: KnowledgeBase, found: Sequence[Version]) -> builtins.list[Version]:
+        readers = await self.catalog.principals_of(kb.id, {version.document_id for version in found})
+        return [version for version in found if readers[version.document_id] & self._principals]
+
+    async def _save_trace(self, result: SearchResult, given: Answer) -> None:
+        kb = await self._kb()
+        body: Mapping[str, object] = {**asdict(result.trace), "status": str(given.status), "answer": given.answer}
+        trace = StoredTrace(id=result.trace.id, kb_id=kb.id, created_at=self._clock(), body=body)
+        await self.catalog.save_trace(trace, keep=self.config.retrieve.traces_kept)
+
+
+async def _walk(sources: Sequence[Source], targets: Sequence[str]) -> AsyncIterator[SourceItem | SourceFailure]:
+    for source, target in zip(sources, targets, strict=True):
+        async for found in source.walk(target):
+            yield found
+
+
+def new_id() -> str:
+    """Return a fresh id for a trace."""
+    return uuid.uuid4().hex

@@ -1,0 +1,46 @@
+"""Settings: defaults, file, environment, and slips that are named with their path."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from kaijuan.config import load_config
+from kaijuan.errors import UsageError
+
+
+def test_defaults_need_no_file(tmp_path: Path) -> None:
+    assert load_config(tmp_path, environ={}).retrieve.fusion == "minmax"
+
+
+def test_the_environment_wins_over_the_file(tmp_path: Path) -> None:
+    (tmp_path / "config.toml").write_text('[retrieve]\nfusion = "rrf"\nroute_k = 7\n', encoding="utf-8")
+    config = load_config(tmp_path, environ={"KAIJUAN_RETRIEVE__ROUTE_K": "9", "KAIJUAN_HOME": "x", "PATH": "y"})
+    assert (config.retrieve.fusion, config.retrieve.route_k) == ("rrf", 9)
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("[retrieve]\nroute_kk = 1\n", "retrieve.route_kk"),
+        ("[retrieve]\nroute_k = 0\n", "retrieve.route_k"),
+        ("[nowhere]\na = 1\n", "nowhere"),
+        ("[retrieve\n", "not TOML"),
+    ],
+)
+def test_a_slip_is_named(tmp_path: Path, text: str, said: str) -> None:
+    (tmp_path / "config.toml").write_text(text, encoding="utf-8")
+    with pytest.raises(UsageError, match=said):
+        load_config(tmp_path, environ={})
+
+
+def test_a_file_asked_for_must_exist(tmp_path: Path) -> None:
+    with pytest.raises(UsageError, match="cannot be read"):
+        load_config(tmp_path, tmp_path / "none.toml", environ={})
+
+
+def test_a_key_is_not_shown() -> None:
+    config = load_config(Path("/nowhere"), environ={"KAIJUAN_EMBEDDER__KEY": "s3cret"})
+    assert "s3cret" not in repr(config)
+    assert config.embedder.key.get_secret_value() == "s3cret"
