@@ -1,0 +1,181 @@
+"""PDF files with a text layer: characters with their places, in reading order, page by page."""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from collections import defaultdict
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+import pypdfium2 as pypdfium
+import pypdfium2.raw as pdfium
+
+from kaijuan.core.documents import ParsedDocument, Scalar
+from kaijuan.errors import BrokenDocumentError, EmptyDocumentError, EncryptedDocumentError
+from kaijuan.ingest.parsers.draft import Draft
+from kaijuan.ingest.parsers.pdf_blocks import groups_of, hyphenated_words, written
+from kaijuan.ingest.parsers.pdf_furniture import without_furniture
+from kaijuan.ingest.parsers.pdf_headings import body_of, squash
+from kaijuan.ingest.parsers.pdf_lines import Line, LineMaker
+from kaijuan.ingest.parsers.pdf_order import lines_in_order
+from kaijuan.ingest.parsers.pdf_page import PageText, read_page
+
+_MOST_PAGES = 20_000
+_MOST_OUTLINE = 5_000
+_RICH_OUTLINE = 8
+_JUNK_TITLE = re.compile(
+    r"^(?:untitled|无标题|microsoft (?:word|powerpoint|excel)\b.*|.*\.(?:docx?|indd|tex|dvi|qxd|pdf|pptx?))$", re.I
+)
+_SHOWN_PAGES = 20
+
+
+@dataclass(slots=True)
+class _Pages:
+    """What reading all pages gave."""
+
+    lines: list[list[Line]] = field(default_factory=list)
+    sizes: list[tuple[float, float]] = field(default_factory=list)
+    unread: list[int] = field(default_factory=list)
+    failed: list[int] = field(default_factory=list)
+
+
+class PdfParser:
+    """Parser of kind "pdf". Tables come as lines of text; pages without a text layer are listed, not read."""
+
+    def parse(self, data: bytes, name: str) -> ParsedDocument:
+        """Return the document's blocks, each with the places of its characters on the page."""
+        document = _open(data, name)
+        try:
+            pages = _read(document)
+            outlines = _outlines(document)
+            metadata = _metadata(document)
+        finally:
+            document.close()
+        if not any(pages.lines):
+            _refuse(pages, name)
+        heights = [height for _, height in pages.sizes]
+        kept = without_furniture(pages.lines, heights)
+        every = [line for lines in kept for line in lines]
+        words = hyphenated_words(every)
+        draft = Draft()
+        body = body_of(every, outlined=_is_rich(outlines, len(pages.sizes)))
+        for group in groups_of(kept, body, outlines):
+            text, lines = written(group, words)
+            draft.add(group.kind, text, level=group.level, lines=lines)
+        title = str(metadata.pop("title", ""))
+        parsed = draft.finish("pdf", name, title=title, metadata=metadata, warnings=_warnings(pages))
+        return replace(
+            parsed,
+            pages=len(pages.sizes),
+            page_sizes=tuple(pages.sizes),
+            unread_pages=tuple(sorted(pages.unread + pages.failed)),
+        )
+
+
+def _open(data: bytes, name: str) -> Any:
+    try:
+        document = pypdfium.PdfDocument(data)
+    except pypdfium.PdfiumError as error:
+        code = getattr(error, "err_code", None)
+        if code in {pdfium.FPDF_ERR_PASSWORD, pdfium.FPDF_ERR_SECURITY} or "password" in str(error).lower():
+            raise EncryptedDocumentError(f"{name} is protected with a password.") from error
+        raise BrokenDocumentError(f"{name} is not a readable PDF: {error}.") from error
+    if not 0 < len(document) <= _MOST_PAGES:
+        count = len(document)
+        document.close()
+        raise BrokenDocumentError(f"{name} has {count} pages.")
+    return document
+
+
+def _read(document: Any) -> _Pages:
+    """Read page by page; a page that cannot be loaded is counted and named, never skipped in silence."""
+    pages = _Pages()
+    maker = LineMaker()
+    for index in range(len(document)):
+        number = index + 1
+        try:
+            text = _read_page(document, index)
+        except pypdfium.PdfiumError:
+            pages.failed.append(number)
+            text = PageText(width=0.0, height=0.0, runs=[], unread=False)
+        if text.unread:
+            pages.unread.append(number)
+        pages.sizes.append((maker.number(text.width), maker.number(text.height)))
+        pages.lines.append(lines_in_order(text.runs, number, maker))
+    return pages
+
+
+def _read_page(document: Any, index: int) -> PageText:
+    page = document[index]
+    try:
+        return read_page(page)
+    finally:
+        page.close()
+
+
+def _refuse(pages: _Pages, name: str) -> None:
+    if pages.unread:
+        raise EmptyDocumentError(
+            f"{name} seems to be scanned: none of its {len(pages.sizes)} pages has a text layer.",
+            hint="Run text recognition (OCR) on it and add it again; Kaijuan cannot do that yet.",
+        )
+    if pages.failed:
+        raise BrokenDocumentError(f"None of the pages of {name} can be read.")
+    raise EmptyDocumentError(f"{name} has no text on its pages.")
+
+
+def _warnings(pages: _Pages) -> Iterator[str]:
+    if pages.unread:
+        yield f"Pages without a text layer were not read (OCR is not available yet): {_list(pages.unread)}."
+    if pages.failed:
+        yield f"Damaged pages could not be read: {_list(pages.failed)}."
+
+
+def _list(numbers: list[int]) -> str:
+    shown = ", ".join(map(str, numbers[:_SHOWN_PAGES]))
+    return shown if len(numbers) <= _SHOWN_PAGES else f"{shown} and {len(numbers) - _SHOWN_PAGES} more"
+
+
+def _outlines(document: Any) -> dict[int, dict[str, int]]:
+    """Return the bookmarks: for each page the squashed titles and their levels."""
+    found: dict[int, dict[str, int]] = defaultdict(dict)
+    try:
+        for count, mark in enumerate(document.get_toc(max_depth=6)):
+            target = mark.get_dest()
+            page = target.get_index() if target is not None else None
+            if count >= _MOST_OUTLINE:
+                break
+            if page is not None:
+                found[page + 1].setdefault(squash(mark.get_title()), mark.level + 1)
+    except (pypdfium.PdfiumError, UnicodeDecodeError, ValueError):
+        return found  # a broken outline costs heading levels, not text
+    return found
+
+
+def _is_rich(outlines: Mapping[int, Mapping[str, int]], pages: int) -> bool:
+    entries = sum(map(len, outlines.values()))
+    return entries >= max(_RICH_OUTLINE, pages / 4)
+
+
+def _metadata(document: Any) -> dict[str, Scalar | tuple[str, ...]]:
+    try:
+        raw = document.get_metadata_dict(skip_empty=True)
+    except (pypdfium.PdfiumError, UnicodeDecodeError):
+        return {}
+    values: dict[str, Scalar | tuple[str, ...]] = {}
+    for key, name in (("Title", "title"), ("Author", "author"), ("Subject", "subject"), ("Keywords", "keywords")):
+        text = " ".join(_printable(raw.get(key, "")).split())
+        if text and not (name == "title" and _JUNK_TITLE.match(text)):
+            values[name] = text
+    for key, name in (("CreationDate", "created"), ("ModDate", "modified")):
+        if date := re.match(r"D:(\d{4})(\d{2})(\d{2})", raw.get(key, "")):
+            values[name] = "-".join(date.groups())
+    return values
+
+
+def _printable(text: str) -> str:
+    return "".join(
+        char for char in text if unicodedata.category(char) not in {"Cc", "Cs", "Cn", "Co"} or char in "\t\n"
+    )

@@ -1,0 +1,255 @@
+"""Printed lines to paragraphs, lists, headings and captions, joined over line, column and page ends."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from itertools import pairwise
+from statistics import median
+
+from kaijuan.core.documents import BlockKind, PageBox, TextLine
+from kaijuan.core.spans import Span
+from kaijuan.ingest.parsers.joining import glue, is_wide
+from kaijuan.ingest.parsers.pdf_headings import ROW_GAP_EM, Body, heading_level, mark_passages
+from kaijuan.ingest.parsers.pdf_lines import Line
+
+_LEADING = 1.35
+_SIZE_STEP = 0.12
+_INDENT_EM = 0.8
+_ENDS = ".。!！?？:：;；…"
+_CLOSERS = "”’\"')）】」』]"
+_BULLET = re.compile(
+    r"[•·●○■□▪▫◆◇►➢➤✓\-–—*]\s*(?=\S)|\(?\d{1,2}[.)、）]\s*(?=\D)|[（(][一二三四五六七八九十\d]{1,3}[)）]|[a-z][.)]\s"
+)
+_CAPTION = re.compile(r"(?:figure|fig\.|table|图|圖|表)\s*[A-Z]?\d{1,3}(?:[.\-–]\d{1,3})*(?:[.:：]|\s|$)", re.I)
+_LONG_ITEM = 300
+_LONG_CAPTION = 300
+
+
+@dataclass(slots=True)
+class Group:
+    """Lines that make one block; `rows` keeps a line end between them, as tables and lists need."""
+
+    kind: BlockKind
+    lines: list[Line] = field(default_factory=list)
+    level: int = 0
+    rows: bool = False
+
+
+def groups_of(pages: Iterable[Sequence[Line]], body: Body, outlines: Mapping[int, Mapping[str, int]]) -> list[Group]:
+    """Return the blocks of a document whose pages' lines come in reading order."""
+    groups: list[Group] = []
+    for lines in pages:
+        typical = _typical_distance(lines)
+        mark_passages(lines)
+        for line in lines:
+            _place(line, groups, body, outlines.get(line.page, {}), typical)
+    return _gather(groups)
+
+
+def _place(line: Line, groups: list[Group], body: Body, outline: Mapping[str, int], typical: float) -> None:
+    last = groups[-1] if groups else None
+    level = heading_level(line, body, outline)
+    if level:
+        if last is not None and last.kind is BlockKind.HEADING and _is_more_heading(last, line, level):
+            last.lines.append(line)
+        else:
+            groups.append(Group(BlockKind.HEADING, [line], level))
+        return
+    is_row = line.gap > ROW_GAP_EM and not _BULLET.match(line.text)
+    if last is None or last.kind is BlockKind.HEADING:
+        groups.append(Group(BlockKind.PARAGRAPH, [line], rows=is_row))
+    elif last.rows or is_row:
+        _place_row(line, groups, is_row=is_row, typical=typical)
+    elif _continues(last.lines, line, typical):
+        last.lines.append(line)
+    else:
+        groups.append(Group(BlockKind.PARAGRAPH, [line]))
+
+
+def _place_row(line: Line, groups: list[Group], *, is_row: bool, typical: float) -> None:
+    """Rows of a table stay together; until tables are read as such, each printed row is a line of its block."""
+    last = groups[-1]
+    before = last.lines[-1]
+    close = _are_neighbours(before, line) and line.y0 - before.y1 < 1.2 * max(typical, line.height)
+    if (
+        last.rows
+        and close
+        and (is_row or line.x0 > line.left + 2 * line.size or line.x1 < before.right - 4 * line.size)
+    ):
+        last.lines.append(line)
+    else:
+        groups.append(Group(BlockKind.PARAGRAPH, [line], rows=is_row))
+
+
+def _is_more_heading(last: Group, line: Line, level: int) -> bool:
+    before = last.lines[-1]
+    return (
+        last.level == level
+        and _are_neighbours(before, line)
+        and abs(before.size - line.size) < 0.5
+        and line.y0 - before.y1 < 0.6 * line.height
+        and not _BULLET.match(line.text)
+        and not re.match(r"第.{1,8}[编章节条]|\d+\.", line.text)
+    )
+
+
+def _are_neighbours(before: Line, line: Line) -> bool:
+    return before.page == line.page and before.column == line.column
+
+
+def _continues(lines: Sequence[Line], line: Line, typical: float) -> bool:
+    """Say whether a line goes on with the paragraph that `lines` began."""
+    before = lines[-1]
+    if _BULLET.match(line.text) or abs(line.size - before.size) > _SIZE_STEP * max(before.size, line.size):
+        return False
+    if not line.edges or not before.edges:
+        return bool(line.edges) == bool(before.edges) and before.page == line.page
+    if before.hyphen or _ended_early(before, line):
+        return before.hyphen
+    if not _are_neighbours(before, line):
+        return line.x0 - line.left <= _INDENT_EM * line.size and not _ends_sentence(before.text)
+    is_close = line.y1 - before.y1 <= _LEADING * typical and line.y0 >= before.y0 - line.height
+    return is_close and not _is_indented_start(lines, line)
+
+
+def _ended_early(before: Line, line: Line) -> bool:
+    """Say whether the next line's first word would still have fitted: then the paragraph ended on purpose."""
+    first = 1 if is_wide(line.text[0]) else len(line.text.split(" ", 1)[0])
+    word = line.edges[first] - line.edges[0] if len(line.edges) > first else line.size
+    slack = 1.6 if is_wide(line.text[0]) else 0.8
+    return before.x1 + word + slack * before.size < before.right
+
+
+def _is_indented_start(lines: Sequence[Line], line: Line) -> bool:
+    before = lines[-1]
+    em = line.size
+    indent, indent_before = line.x0 - line.left, before.x0 - before.left
+    if len(lines) == 1 and _BULLET.match(before.text):
+        return False  # the text of a list item hangs under its first word
+    if len(lines) > 1 and indent < indent_before - _INDENT_EM * em:
+        return True
+    return indent > indent_before + _INDENT_EM * em
+
+
+def _ends_sentence(text: str) -> bool:
+    return text.rstrip(_CLOSERS)[-1:] in _ENDS
+
+
+def _typical_distance(lines: Sequence[Line]) -> float:
+    """Return the usual distance from one baseline to the next on a page, in points."""
+    steps = [
+        line.y1 - before.y1
+        for before, line in pairwise(lines)
+        if _are_neighbours(before, line) and 0 < line.y1 - before.y1 < 4 * line.height
+    ]
+    if not steps:
+        return 2 * max((line.height for line in lines), default=10.0)
+    heights = median(line.height for line in lines)
+    return max(median(steps), heights)
+
+
+def _gather(groups: Sequence[Group]) -> list[Group]:
+    """Tell captions and list items, and put together what belongs in one block: lists, and stacks of short lines."""
+    gathered: list[Group] = []
+    for group in groups:
+        _tell_kind(group)
+        last = gathered[-1] if gathered else None
+        if last is not None and last.kind is group.kind is BlockKind.LIST:
+            last.lines.extend(group.lines)
+        elif last is not None and _is_stacked(last, group):
+            last.rows = True
+            last.lines.extend(group.lines)
+        else:
+            gathered.append(group)
+    for group in gathered:
+        if group.kind is BlockKind.LIST and sum(1 for line in group.lines if _BULLET.match(line.text)) < 2:
+            group.kind = BlockKind.PARAGRAPH
+    return gathered
+
+
+def _tell_kind(group: Group) -> None:
+    if group.kind is not BlockKind.PARAGRAPH or group.rows:
+        return
+    size = sum(len(line.text) for line in group.lines)
+    if _CAPTION.match(group.lines[0].text) and size <= _LONG_CAPTION:
+        group.kind = BlockKind.CAPTION
+    elif _BULLET.match(group.lines[0].text) and size <= _LONG_ITEM:
+        group.kind = BlockKind.LIST
+
+
+def _is_stacked(last: Group, group: Group) -> bool:
+    """Say whether a single line follows others that stopped short without a sentence's end: code, addresses, names."""
+    before, line = last.lines[-1], group.lines[0]
+    return (
+        last.kind is group.kind is BlockKind.PARAGRAPH
+        and len(group.lines) == 1
+        and (last.rows or len(last.lines) == 1)
+        and not group.rows
+        and _are_neighbours(before, line)
+        and abs(before.size - line.size) < 0.5
+        and 0 < line.y1 - before.y1 < 1.75 * line.height
+        and before.text[-1] not in "。.！!？?"
+        and max(len(before.text), len(line.text)) < 80
+    )
+
+
+def written(group: Group, words: frozenset[str]) -> tuple[str, list[TextLine]]:
+    """Return a block's text and its printed lines, spans counted from the block's beginning.
+
+    Line ends become nothing between Han and a blank between words; a hyphen that only the line end made is undone,
+    unless the document writes the word with a hyphen elsewhere (`words`).
+    """
+    parts: list[str] = []
+    lines: list[TextLine] = []
+    at = 0
+    for place, line in enumerate(group.lines):
+        following = group.lines[place + 1] if place + 1 < len(group.lines) else None
+        text, between = _ending(group, line, following, words)
+        if text:
+            lines.append(_text_line(line, at, len(text)))
+        parts += [text, between]
+        at += len(text) + len(between)
+    return "".join(parts), lines
+
+
+def _ending(group: Group, line: Line, following: Line | None, words: frozenset[str]) -> tuple[str, str]:
+    """Return a line's text without a hyphen that goes, and what stands between it and the next line."""
+    if following is None:
+        return line.text, ""
+    if group.rows or (group.kind is BlockKind.LIST and _BULLET.match(following.text)):
+        return line.text, "\n"
+    left, right = line.text, following.text
+    stem = left if line.hyphen else left[:-1]
+    if (line.hyphen or (left[-1] in "-‐" and len(left) > 1)) and stem[-1].isalpha() and right[0].isalpha():
+        whole = f"{_last_word(stem)}-{_first_word(right)}".lower()
+        if whole in words or right[0].isupper():
+            return (left, "-") if line.hyphen else (left, "")
+        return stem, ""
+    return left, glue(left[-1], right[0])
+
+
+def _last_word(text: str) -> str:
+    found = re.search(r"[^\W\d_]+$", text)
+    return found[0] if found else ""
+
+
+def _first_word(text: str) -> str:
+    found = re.match(r"[^\W\d_]+", text)
+    return found[0] if found else ""
+
+
+def hyphenated_words(lines: Iterable[Line]) -> frozenset[str]:
+    """Return the words that the document writes with a hyphen inside a line."""
+    found: set[str] = set()
+    for line in lines:
+        if "-" in line.text:
+            found.update(word.lower() for word in re.findall(r"[^\W\d_]+-[^\W\d_]+", line.text))
+    return frozenset(found)
+
+
+def _text_line(line: Line, at: int, length: int) -> TextLine:
+    edges = line.edges[: length + 1] if line.edges else ()
+    box = PageBox(page=line.page, x0=line.x0, y0=line.y0, x1=line.x1, y1=line.y1)
+    return TextLine(span=Span(at, at + length), box=box, edges=edges)

@@ -1,0 +1,133 @@
+"""Which lines of a PDF are headings, and how deep: the outline first, then size, weight and numbering."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+
+from kaijuan.ingest.parsers.headings import numbered_level
+from kaijuan.ingest.parsers.pdf_lines import Line
+
+_LONGEST = 90
+_LARGER = 1.12
+_MUCH_LARGER = 1.35
+"""A line that fills its column is more likely the first of a paragraph than a heading, unless it is this large."""
+_BOLD_LEAST = 0.95
+_FULL_SHARE = 0.9
+_SENTENCE_END = "。；;，,、！!"
+_LEADERS = re.compile(r"\.{4,}|…{2,}|(?:\. ){4,}|·{4,}")
+_NUMBERED = re.compile(
+    r"(?:\d{1,2}(?:\.\d{1,3}){0,4}\.?|[A-Z]\.|[IVX]{1,5}\.|第.{1,8}[编篇章节部]|[一二三四五六七八九十]{1,3}[、.])\s*\S"
+)
+_MOST_LEVELS = 6
+ROW_GAP_EM = 2.0
+"""A gap inside a printed line wider than this parts the cells of a table."""
+_PASSAGE_LINES = 4
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Body:
+    """What the running text of the document looks like."""
+
+    size: float
+    bold: bool
+    levels: Mapping[float, int]
+    """Heading level by rounded size, larger is higher."""
+    outlined: bool = False
+    """The document's own outline is rich enough to be trusted alone."""
+
+
+def squash(text: str) -> str:
+    """Return a title for comparing: without white space and leading dots, in lower case."""
+    return re.sub(r"\s+", "", text).lower()
+
+
+def body_of(lines: Iterable[Line], *, outlined: bool = False) -> Body:
+    """Return the size and weight in which most characters are set, and a level for each larger size."""
+    sizes: Counter[float] = Counter()
+    bold = 0
+    titles: Counter[float] = Counter()
+    total = 0
+    for line in lines:
+        count = len(line.text)
+        sizes[_rounded(line.size)] += count
+        bold += count if line.bold else 0
+        total += count
+        if count <= _LONGEST:
+            titles[_rounded(line.size)] += 1
+    size = max(sizes, key=lambda key: (sizes[key], -key)) if sizes else 10.0
+    larger = sorted((key for key in titles if key >= size * _LARGER), reverse=True)
+    levels = {key: min(place + 1, 4) for place, key in enumerate(_merged(larger))}
+    return Body(size=size, bold=bold * 2 > total, levels=levels, outlined=outlined)
+
+
+def _merged(sizes: Sequence[float]) -> list[float]:
+    """Keep one of sizes that differ by less than half a point."""
+    kept: list[float] = []
+    for size in sizes:
+        if not kept or kept[-1] - size >= 0.75:
+            kept.append(size)
+    return kept
+
+
+def _rounded(size: float) -> float:
+    return round(size * 2) / 2
+
+
+def heading_level(line: Line, body: Body, outline: Mapping[str, int]) -> int:
+    """Return the heading level of a line, 0 for text. `outline` holds the squashed titles marked on its page."""
+    text = line.text
+    if not _may_be_title(text):
+        return 0
+    if found := outline.get(squash(text)):
+        return min(found, _MOST_LEVELS)
+    if body.outlined or line.passage or text[-1] in _SENTENCE_END or line.gap > ROW_GAP_EM:
+        return 0
+    return _level_by_looks(line, body)
+
+
+def _may_be_title(text: str) -> bool:
+    return 1 < len(text) <= _LONGEST and not _LEADERS.search(text) and any(char.isalpha() for char in text)
+
+
+def _level_by_looks(line: Line, body: Body) -> int:
+    text = line.text
+    numbered = numbered_level(text)
+    is_short = line.x1 - line.left < _FULL_SHARE * (line.right - line.left)
+    if line.size >= body.size * (_LARGER if is_short or numbered else _MUCH_LARGER):
+        return numbered or _level_of_size(line, body)
+    stands_out = line.bold and not body.bold and line.size >= body.size * _BOLD_LEAST
+    if stands_out and is_short and (numbered or _looks_like_title(text)):
+        return numbered or min(len(set(body.levels.values())) + 1, 5)
+    if numbered and is_short and line.size >= body.size * _BOLD_LEAST and text.startswith("第"):
+        return numbered
+    return 0
+
+
+def mark_passages(lines: Sequence[Line]) -> None:
+    """Mark lines in a run of four and more of one size: a preface in large print is no stack of headings."""
+    run: list[Line] = []
+    for line in lines:
+        if run and (line.column != run[-1].column or abs(line.size - run[-1].size) > 0.3 or line.bold != run[-1].bold):
+            _mark(run)
+            run = []
+        run.append(line)
+    _mark(run)
+
+
+def _mark(run: Sequence[Line]) -> None:
+    if len(run) >= _PASSAGE_LINES and sum(len(line.text) for line in run) > _PASSAGE_LINES * 15:
+        for line in run:
+            line.passage = True
+
+
+def _level_of_size(line: Line, body: Body) -> int:
+    near = [level for size, level in body.levels.items() if line.size >= size - 0.75]
+    return min(near) if near else max(body.levels.values(), default=1)
+
+
+def _looks_like_title(text: str) -> bool:
+    """Say whether bold text of body size heads something: numbered, or a few words without a sentence's end."""
+    return bool(_NUMBERED.match(text)) or (text[-1] not in ".:：?？" and len(text) <= 60 and not text[0].islower())

@@ -1,0 +1,139 @@
+"""Reading order of a page: columns are found, each is read from top to bottom, full-width lines part the bands.
+
+Method: a gutter is a vertical strip that few runs cross, with enough long runs on both sides; it cuts the page as in
+recursive XY-cut (Nagy and Seth 1984), but lines that span it end a band, so that titles and wide figures stay between.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from kaijuan.ingest.parsers.pdf_lines import Line, LineMaker, Run, join_near, rows_of
+
+_LEAST_ROWS = 5
+_LEAST_EM = 9.0
+_TEXT_SHARE = 0.6
+_FILL_SHARE = 0.5
+_MOST_CROSSING = 0.4
+_DEEPEST = 2
+_CROSSING_SLACK = 2.0
+
+
+def lines_in_order(runs: Sequence[Run], page: int, maker: LineMaker) -> list[Line]:
+    """Return the page's printed lines in reading order; each knows its column and that column's borders."""
+    near = join_near(_without_copies(runs))
+    upright = [run for run in near if run.upright]
+    lines: list[Line] = []
+    for number, region in enumerate(_regions(upright, 0)):
+        _set_region(region, number, page, maker, lines)
+    sideways = [run for run in near if not run.upright]
+    # Text turned to the left is read with its lines from left to right, text turned to the right the other way.
+    sideways.sort(key=lambda run: (-run.x0, run.y0) if run.downward else (run.x0, run.y0))
+    for run in sideways:
+        _set_region([run], 1000, page, maker, lines)
+    return lines
+
+
+def _without_copies(runs: Sequence[Run]) -> list[Run]:
+    """Leave out runs drawn a second time at the same place (shadows, fake bold)."""
+    seen: set[tuple[str, int, int]] = set()
+    kept = []
+    for run in runs:
+        key = ("".join(run.chars), round(run.x0 / 1.5), round(run.y0 / 1.5))
+        if key not in seen:
+            seen.add(key)
+            kept.append(run)
+    return kept
+
+
+def _set_region(region: Sequence[Run], number: int, page: int, maker: LineMaker, lines: list[Line]) -> None:
+    made = [line for row in rows_of(region) if (line := maker.line(row, page)) is not None]
+    if not made:
+        return
+    left, right = _borders(made)
+    for line in made:
+        line.column, line.left, line.right = number, left, right
+    lines.extend(made)
+
+
+def _borders(lines: Sequence[Line]) -> tuple[float, float]:
+    """Return the column's borders without a few outliers (marginal numbers, lines that stick out)."""
+    lefts = sorted(line.x0 for line in lines)
+    rights = sorted(line.x1 for line in lines)
+    return lefts[len(lefts) // 20], rights[len(rights) - 1 - len(rights) // 20]
+
+
+def _regions(runs: Sequence[Run], depth: int) -> list[list[Run]]:
+    """Cut runs into regions to be read one after the other."""
+    if not runs:
+        return []
+    gutter = _gutter(runs) if depth < _DEEPEST else None
+    if gutter is None:
+        return [list(runs)]
+    regions: list[list[Run]] = []
+    band: list[Run] = []
+    wide: list[Run] = []
+    for row in rows_of(runs):
+        if any(_crosses(run, gutter) for run in row):
+            regions += _columns(band, gutter, depth)
+            band = []
+            wide += row
+        else:
+            if wide:
+                regions.append(wide)
+                wide = []
+            band += row
+    regions += _columns(band, gutter, depth)
+    if wide:
+        regions.append(wide)
+    return regions
+
+
+def _columns(band: Sequence[Run], gutter: float, depth: int) -> list[list[Run]]:
+    left = [run for run in band if (run.x0 + run.x1) / 2 < gutter]
+    right = [run for run in band if (run.x0 + run.x1) / 2 >= gutter]
+    return _regions(left, depth + 1) + _regions(right, depth + 1)
+
+
+def _crosses(run: Run, x: float) -> bool:
+    return run.x0 < x - _CROSSING_SLACK and run.x1 > x + _CROSSING_SLACK
+
+
+def _gutter(runs: Sequence[Run]) -> float | None:
+    """Return where the page is parted into two columns of text, or None.
+
+    Tables have gaps too; but their cells fill little of the space between them, so both sides must be well filled.
+    """
+    left, right = min(run.x0 for run in runs), max(run.x1 for run in runs)
+    width = right - left
+    best, best_crossing = None, _MOST_CROSSING * len(runs)
+    steps = 60
+    for step in range(steps // 5, steps - steps // 5 + 1):
+        x = left + width * step / steps
+        crossing = sum(1 for run in runs if _crosses(run, x))
+        if crossing < best_crossing and _is_filled(runs, x, left, right):
+            best, best_crossing = x, crossing
+    return best
+
+
+def _is_filled(runs: Sequence[Run], x: float, left: float, right: float) -> bool:
+    before = [run for run in runs if run.x1 <= x + _CROSSING_SLACK]
+    after = [run for run in runs if run.x0 >= x - _CROSSING_SLACK]
+    space_before = max((run.x1 for run in before), default=left) - left
+    space_after = right - min((run.x0 for run in after), default=right)
+    return _is_text(before, space_before) and _is_text(after, space_after) and _are_beside(before, after)
+
+
+def _are_beside(before: Sequence[Run], after: Sequence[Run]) -> bool:
+    """Say whether the sides stand next to each other rather than one below the other."""
+    shared = min(max(run.y1 for run in before), max(run.y1 for run in after))
+    shared -= max(min(run.y0 for run in before), min(run.y0 for run in after))
+    return shared > 3 * max(run.height for run in before)
+
+
+def _is_text(runs: Sequence[Run], space: float) -> bool:
+    """Say whether most characters of a side stand in lines that fill it; labels of a figure among them do not count."""
+    long = [run for run in runs if run.x1 - run.x0 >= max(_FILL_SHARE * space, _LEAST_EM * run.size)]
+    if len(long) < _LEAST_ROWS:
+        return False
+    return sum(len(run.chars) for run in long) >= _TEXT_SHARE * sum(len(run.chars) for run in runs)

@@ -1,0 +1,222 @@
+"""One PDF page through pypdfium2: glyphs with their places as shown, cut into runs; is the page readable at all."""
+
+from __future__ import annotations
+
+import ctypes
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from itertools import pairwise
+from typing import Any
+
+import pypdfium2.raw as pdfium
+
+from kaijuan.ingest.parsers.pdf_lines import Run
+
+_BREAK_EM = 1.0
+_BASELINE_EM = 0.45
+_BOLD_WEIGHT = 600
+_BOLD_NAMES = ("bold", "heavy", "black", "simhei", "heiti", "-hei", "黑体")
+_FEW_CHARACTERS = 25
+_MANY_PATHS = 60
+_SCAN_SHARE = 0.5
+_MAX_OBJECTS = 2000
+_BAD_SHARE = 0.3
+
+Place = Callable[[float, float, float, float], tuple[float, float, float, float]]
+
+
+@dataclass(frozen=True, slots=True)
+class Glyph:
+    """A character and its box as shown: origin top left, in points."""
+
+    char: str
+    x0: float
+    y0: float
+    x1: float
+    y1: float
+    size: float
+    index: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PageText:
+    """What one page holds."""
+
+    width: float
+    height: float
+    runs: list[Run]
+    unread: bool
+    """The page shows something, but has no usable text layer."""
+
+
+def read_page(page: Any) -> PageText:
+    """Read one page. The caller closes it."""
+    box = pdfium.FS_RECTF()
+    pdfium.FPDF_GetPageBoundingBox(page.raw, box)
+    turned = pdfium.FPDFPage_GetRotation(page.raw) % 4
+    width, height = box.right - box.left, box.top - box.bottom
+    if turned % 2:
+        width, height = height, width
+    text = page.get_textpage()
+    try:
+        glyphs = list(_glyphs(text.raw, placing(box, turned), width, height))
+        runs = [_run(text.raw, part) for part in _cut(glyphs)]
+    finally:
+        text.close()
+    visible = sum(1 for glyph in glyphs if not glyph.char.isspace())
+    bad = sum(1 for glyph in glyphs if _is_bad(glyph.char))
+    if bad > _BAD_SHARE * max(visible, 1):
+        # A font without a usable character map: what comes out are not words.
+        return PageText(width=width, height=height, runs=[], unread=True)
+    unread = visible < _FEW_CHARACTERS and _shows_something(page, width * height, visible)
+    return PageText(width=width, height=height, runs=runs, unread=unread)
+
+
+def placing(box: Any, turned: int) -> Place:
+    """Return the map from page space (origin bottom left) to the page as shown, turned by quarters clockwise."""
+    left, bottom, right, top = box.left, box.bottom, box.right, box.top
+    maps: tuple[Place, ...] = (
+        lambda x0, y0, x1, y1: (x0 - left, top - y1, x1 - left, top - y0),
+        lambda x0, y0, x1, y1: (y0 - bottom, x0 - left, y1 - bottom, x1 - left),
+        lambda x0, y0, x1, y1: (right - x1, y0 - bottom, right - x0, y1 - bottom),
+        lambda x0, y0, x1, y1: (top - y1, right - x1, top - y0, right - x0),
+    )
+    return maps[turned]
+
+
+def _glyphs(text: Any, place: Place, width: float, height: float) -> Iterator[Glyph]:
+    """Yield glyphs in content order; line ends and blanks that the library put in keep their place in the order."""
+    rect = pdfium.FS_RECTF()
+    by_reference = ctypes.byref(rect)
+    high = 0
+    for index in range(pdfium.FPDFText_CountChars(text)):
+        code = pdfium.FPDFText_GetUnicode(text, index)
+        if 0xD800 <= code < 0xDC00:  # characters above U+FFFF come as two halves
+            high = code
+            continue
+        if 0xDC00 <= code < 0xE000:
+            code = 0x10000 + ((high - 0xD800) << 10) + (code - 0xDC00) if high else 0xFFFD
+        high = 0
+        if code == 0 or code > 0x10FFFF or not pdfium.FPDFText_GetLooseCharBox(text, index, by_reference):
+            continue
+        low, top = sorted((rect.bottom, rect.top))
+        x0, y0, x1, y1 = place(rect.left, low, rect.right, top)
+        middle_x, middle_y = (x0 + x1) / 2, (y0 + y1) / 2
+        if not (-1 <= middle_x <= width + 1 and -1 <= middle_y <= height + 1):
+            continue  # outside the visible part of the page: no reader sees it
+        size = pdfium.FPDFText_GetFontSize(text, index)
+        tall = max(y1 - y0, 0.0)
+        if not 0.5 * size <= tall <= 2.5 * size:
+            size = tall * 0.9  # the text matrix scales, not the font
+        yield Glyph(chr(code), max(x0, 0.0), max(y0, 0.0), min(x1, width), min(y1, height), size, index)
+
+
+def _cut(glyphs: list[Glyph]) -> Iterator[list[Glyph]]:
+    """Cut the content order where a new line, cell or column begins."""
+    part: list[Glyph] = []
+    blank: Glyph | None = None
+    vertical = False
+    for glyph in glyphs:
+        if glyph.char in "\r\n":
+            if part:
+                yield part
+            part, blank = [], None
+        elif glyph.char.isspace():
+            blank = blank or glyph
+        elif not part:
+            part, blank = [glyph], None
+        elif _is_repeat(part[-1], glyph):
+            blank = None
+        elif _follows(part[-1], glyph, vertical=vertical) or (len(part) == 1 and _is_below(part[-1], glyph)):
+            if blank is not None:
+                part.append(blank)
+            part.append(glyph)
+            blank = None
+            if len(part) <= 4:
+                vertical = _runs_upward_or_down(part)
+            continue
+        else:
+            yield part
+            part, blank = [glyph], None
+        vertical = False if len(part) == 1 else vertical
+    if part:
+        yield part
+
+
+def _is_repeat(last: Glyph, glyph: Glyph) -> bool:
+    """Say whether a glyph is drawn twice a hair apart, which makes bold without a bold font."""
+    if glyph.char != last.char:
+        return False
+    near = 0.2 * max(last.x1 - last.x0, 0.5)
+    return abs(glyph.x0 - last.x0) < near and abs(glyph.y0 - last.y0) < near
+
+
+def _follows(last: Glyph, glyph: Glyph, *, vertical: bool) -> bool:
+    em = max(last.size, glyph.size, 1.0)
+    if vertical:
+        return abs(glyph.x0 - last.x0) < _BASELINE_EM * em and abs(glyph.y0 - last.y0) < 2.5 * em
+    level = abs((last.y0 + last.y1) - (glyph.y0 + glyph.y1)) < 2 * _BASELINE_EM * em
+    return level and -3 * em < glyph.x0 - last.x1 < _BREAK_EM * em
+
+
+def _is_below(last: Glyph, glyph: Glyph) -> bool:
+    """Say whether the second glyph of a run makes it vertical text."""
+    em = max(last.size, glyph.size, 1.0)
+    return abs(glyph.x0 - last.x0) < 0.3 * em and -0.2 * em < max(glyph.y0 - last.y1, last.y0 - glyph.y1) < 0.5 * em
+
+
+def _runs_upward_or_down(part: list[Glyph]) -> bool:
+    solid = [glyph for glyph in part[:8] if not glyph.char.isspace()]
+    if len(solid) < 2:
+        return False
+    return abs(solid[-1].y0 - solid[0].y0) > abs(solid[-1].x0 - solid[0].x0) + 0.5 * solid[0].size
+
+
+def _run(text: Any, part: list[Glyph]) -> Run:
+    solid = [glyph for glyph in part if not glyph.char.isspace()]
+    steps = [after.x0 - before.x0 for before, after in pairwise(solid)]
+    backward = sum(1 for step in steps if step < -0.5) > len(steps) * 0.3
+    down = _runs_upward_or_down(part)
+    sizes = sorted(glyph.size for glyph in solid)
+    return Run(
+        chars=[glyph.char for glyph in part],
+        lefts=[glyph.x0 for glyph in part],
+        rights=[glyph.x1 for glyph in part],
+        x0=min(glyph.x0 for glyph in solid),
+        y0=min(glyph.y0 for glyph in solid),
+        x1=max(glyph.x1 for glyph in solid),
+        y1=max(glyph.y1 for glyph in solid),
+        size=sizes[len(sizes) // 2],
+        bold=_is_bold(text, solid[len(solid) // 2].index),
+        upright=not (backward or down),
+        downward=down and solid[-1].y0 > solid[0].y0,
+    )
+
+
+def _is_bold(text: Any, index: int) -> bool:
+    if pdfium.FPDFText_GetFontWeight(text, index) >= _BOLD_WEIGHT:
+        return True
+    name = ctypes.create_string_buffer(128)
+    flags = ctypes.c_int()
+    length = pdfium.FPDFText_GetFontInfo(text, index, name, len(name), flags)
+    font = name.raw[: max(min(length, len(name)) - 1, 0)].decode("utf-8", "replace").lower()
+    return any(word in font for word in _BOLD_NAMES)
+
+
+def _is_bad(char: str) -> bool:
+    return char == "\ufffd" or "\ue000" <= char <= "\uf8ff" or char < "\x02" or "\x03" <= char < "\t"
+
+
+def _shows_something(page: Any, area: float, visible: int) -> bool:
+    """Say whether a page with hardly any text is a scan or a drawing rather than blank."""
+    paths = 0
+    for count, shown in enumerate(page.get_objects(max_depth=3)):
+        if count > _MAX_OBJECTS:
+            return True
+        if shown.type == pdfium.FPDF_PAGEOBJ_IMAGE:
+            left, bottom, right, top = shown.get_bounds()
+            if not visible or abs((right - left) * (top - bottom)) > _SCAN_SHARE * area:
+                return True
+        elif shown.type in {pdfium.FPDF_PAGEOBJ_PATH, pdfium.FPDF_PAGEOBJ_SHADING}:
+            paths += 1
+    return not visible and paths > _MANY_PATHS
