@@ -19,7 +19,7 @@ from kaijuan.retrieve.results import Passage
 CONTEXT_SHARE = 0.6
 """What a question term in the title or heading counts beside one in the sentence itself."""
 ANCHOR_BONUS, NEAR_MISS = 0.5, 0.4
-COVERAGE, SIMILARITY, FOUND, RANK = 0.45, 0.45, 0.1, 0.02
+COVERAGE, SIMILARITY, FOUND, RANK, VALUE = 0.45, 0.45, 0.1, 0.02, 0.15
 """Weights of a unit's score, measured by bench/fit_sufficiency.py: share of correct sentences chosen."""
 FLAT = 0.04
 """Cosines of units that lie closer together than this say nothing apart."""
@@ -115,6 +115,8 @@ def score_units(question: Question, reads: Sequence[Read], similarities: npt.NDA
         meaning = (cosine - low) / max(high - low, FLAT)
         score = COVERAGE * covered + SIMILARITY * meaning + FOUND * read.unit.found - RANK * read.unit.passage
         score += _anchor_score(question.anchors, read)
+        if question.wants is not None and question.wants.met(read.terms):
+            score += VALUE
         scored.append(Scored(read=read, coverage=covered, similarity=cosine, score=score))
     return scored
 

@@ -123,7 +123,7 @@ def _judge(questions: Sequence[Question], evidence: Evidence, model: str, settin
         missing = tuple(anchor for anchor in question.anchors if not _held(anchor, evidence.reads))
         suffices = probability >= threshold and not _identifiers_missing(question, missing)
         chosen = choose(question, scored, settings) if suffices else []
-        best = max(scored, key=lambda item: item.score).read.unit.passage
+        best = max(scored, key=lambda item: item.coverage + item.similarity).read.unit.passage
         judged.append(
             _Judged(
                 question=question,

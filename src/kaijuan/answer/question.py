@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Container, Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 
 from kaijuan.core.spans import Span
-from kaijuan.core.text.analyse import Term, TermKind, analyse
+from kaijuan.core.text.analyse import WEIGHTS, Term, TermKind, analyse
 from kaijuan.core.text.language import language_of
 from kaijuan.core.text.normalise import normalise
 
@@ -23,16 +23,36 @@ class AnchorKind(StrEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Anchor:
-    """Something exact in the question. `keys` are the terms of which one must occur, or `phrase` itself."""
+    """Something exact in the question: one of `keys` must occur among a text's terms, or `phrase` in it, or, for a
+    name of several words (iPhone 15 Pro), all of its `words`."""
 
     kind: AnchorKind
     text: str
     keys: frozenset[str] = frozenset()
     phrase: str = ""
+    words: frozenset[str] = frozenset()
 
-    def held(self, terms: Mapping[str, int] | frozenset[str], folded: str) -> bool:
+    def held(self, terms: Container[str], folded: str) -> bool:
         """Say whether a text with these terms and this normalised form has the anchor."""
-        return any(key in terms for key in self.keys) or (bool(self.phrase) and self.phrase in folded)
+        if any(key in terms for key in self.keys) or (self.phrase and self.phrase in folded):
+            return True
+        return bool(self.words) and all(word in terms for word in self.words)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Wanted:
+    """What kind of value is asked for: a time, or a number, perhaps of one unit (几天: 天)."""
+
+    time: bool
+    unit: str = ""
+
+    def met(self, terms: Mapping[str, int]) -> bool:
+        """Say whether a text with these terms has such a value."""
+        if self.unit:
+            return any(key[0] == "+" and key.endswith(self.unit) for key in terms)
+        if self.time:
+            return any(key[0] == "@" or _YEAR.fullmatch(key) or _TIME.search(key) for key in terms)
+        return any(key[0] in "+#0123456789" and any(map(str.isdigit, key)) for key in terms)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -44,12 +64,14 @@ class Question:
     weights: Mapping[str, float]
     """Content terms and how much each says, before its rarity."""
     anchors: tuple[Anchor, ...]
+    wants: Wanted | None = None
 
 
 _INTERROGATIVES = re.compile(
     r"什么时候|甚麼時候|什么地方|什么样|什么|甚麼|什麼|哪一年|哪一[个位种天]|哪[年月日天]|何时|何時|何处|何年|何人|是谁|是誰|多少|多久|多长|多大"
     r"|几[个位种次年月天岁条项名家]|幾[個位種次年月天歲條項名家]|哪[些个位种里裡兒儿國国]|哪|谁|誰|怎么样|怎麼樣|怎么|怎麼|怎样|如何|为什么|為什麼|为何|為何|是否|吗|嗎|呢"
-    r"|请问|請問|[这那這]是|\b(?:who|whom|whose|what|which|when|where|why|how(?: (?:many|much|long|often|far|old))?)(?:'s)?\b",
+    r"|请问|請問|[这那這]是"
+    r"|\b(?:who|whom|whose|what|which|when|where|why|how(?: (?:many|much|long|often|far|old))?)(?:'s)?\b",
     re.IGNORECASE,
 )
 _PART = re.compile(r"[^?？]*[?？]+|[^?？]+\Z")
@@ -59,7 +81,28 @@ _SOFT_CODE = re.compile(r"#(?:\d[\d,:/-]*(?:\.\d+)?[a-z%°µμ℃]{0,5}|[^\d]*)"
 _DIGITS = re.compile(r"\d{3,}")
 _YEAR = re.compile(r"1[5-9]\d\d|20\d\d")
 _COUNTED = re.compile(r"\d|第.+[条條章节節款项項页頁版期号號]")
+_TIME = re.compile(r"\+\d+[年月日号世天]")
+_WHEN = re.compile(
+    r"什么时候|甚麼時候|什麼時候|何时|何時|哪一?[年月日天]|[几幾][月日号號]"
+    r"|\bwhen\b|\b(?:what|which) (?:year|date|day|month|century)\b",
+    re.IGNORECASE,
+)
+_HOW_MUCH = re.compile(
+    r"(?:多少|[几幾])(?P<unit>[天年个個位种種次岁歲条條项項名家元人米里公千吨度本部层層座所件张張台股分倍小])?|多[长長久大高远遠宽寬深重]"
+    r"|\bhow (?:many|much|long|often|far|old|tall|high|big|large|fast)\b|\bwhat (?:percentage|number|amount|share)\b",
+    re.IGNORECASE,
+)
 _MOST_PARTS = 4
+_WEAK = 0.45
+"""Share of its kind's weight below which the analyser holds a term to be a function word."""
+_SAYS = {
+    TermKind.WORD: 1.0,
+    TermKind.BIGRAM: 0.3,
+    TermKind.CODE: 3.0,
+    TermKind.NUMBER: 0.5,
+    TermKind.DATE: 1.0,
+}
+"""How much a term of a kind says about what is wanted. Forms and leads repeat what others say."""
 
 
 def read_question(text: str) -> Question:
@@ -67,8 +110,23 @@ def read_question(text: str) -> Question:
     terms = _content(text)
     weights: dict[str, float] = {}
     for term in terms:
-        weights[term.text] = max(weights.get(term.text, 0.0), term.weight)
-    return Question(text=text, language=language_of(text), weights=weights, anchors=anchors_of(text, terms))
+        weights[term.text] = _SAYS[term.kind]
+    return Question(
+        text=text,
+        language=language_of(text),
+        weights=weights,
+        anchors=anchors_of(text, terms),
+        wants=wanted(text),
+    )
+
+
+def wanted(text: str) -> Wanted | None:
+    """Return the kind of value that the question's own question word asks for."""
+    if _WHEN.search(text):
+        return Wanted(time=True)
+    if match := _HOW_MUCH.search(text):
+        return Wanted(time=False, unit=match["unit"] or "")
+    return None
 
 
 def parts_of(text: str) -> list[str]:
@@ -88,17 +146,26 @@ def _content(text: str) -> list[Term]:
     asking = [Span(*match.span()) for match in _INTERROGATIVES.finditer(text)]
 
     def matters(term: Term) -> bool:
-        doubled = term.kind is TermKind.LEAD or (term.kind is TermKind.WORD and term.text.startswith("="))
-        weak = term.weight <= 0.1 or (term.kind is TermKind.BIGRAM and term.weight < 0.2)
-        return not doubled and not weak and not any(term.span.intersect(span) for span in asking)
+        weak = term.weight < _WEAK * WEIGHTS[term.kind]
+        return term.kind in _SAYS and not weak and not any(term.span.intersect(span) for span in asking)
 
-    terms = [term for term in analyse(text) if matters(term)]
-    codes = [term.span for term in terms if term.kind is TermKind.CODE]
-    # Of the codes inside a code (GB and T in GB/T 7714) only the whole says what is meant.
+    return _whole_codes(text, [term for term in analyse(text) if matters(term)])
+
+
+def _whole_codes(text: str, terms: Sequence[Term]) -> list[Term]:
+    """Leave out codes inside a code (GB and T in GB/T 7714), and a word taken for a name before one (fixes v2.3.1)."""
+    codes = {term.span for term in terms if term.kind is TermKind.CODE}
+    loose = {
+        span
+        for span in codes
+        if span.of(text).islower() and any(" " not in o.of(text) and o != span and span.contains(o) for o in codes)
+    }
+    kept = codes - loose
     return [
         term
         for term in terms
-        if term.kind is not TermKind.CODE or not any(span != term.span and span.contains(term.span) for span in codes)
+        if term.kind is not TermKind.CODE
+        or (term.span in kept and not any(span != term.span and span.contains(term.span) for span in kept))
     ]
 
 
@@ -109,7 +176,7 @@ def anchors_of(text: str, terms: Sequence[Term]) -> tuple[Anchor, ...]:
         name = next(group for group in match.groups() if group)
         found[name] = Anchor(kind=AnchorKind.NAME, text=name, phrase=normalise(name)[0].strip())
     for term in _longest(terms):
-        anchor = _anchor(term, term.span.of(text))
+        anchor = _anchor(term, term.span.of(text), _words(term, terms))
         if anchor is not None:
             found.setdefault(anchor.text, anchor)
     return tuple(found.values())
@@ -118,8 +185,10 @@ def anchors_of(text: str, terms: Sequence[Term]) -> tuple[Anchor, ...]:
 def _longest(terms: Sequence[Term]) -> list[Term]:
     """Return the terms that can be anchors, without those inside the span of a longer one."""
     able = {TermKind.CODE, TermKind.NUMBER, TermKind.DATE}
-    named = [term for term in terms if term.kind in able or (term.kind is TermKind.STEM and term.text.isdigit())]
-    named.sort(key=lambda term: (term.kind is TermKind.NUMBER, -len(term.span), -len(term.text), term.text))
+    named = [term for term in terms if term.kind in able or _is_digits(term)]
+    # A reading that spans part of a code ("9988 and" as a count) gives way to the code, a bare number to both.
+    order = {TermKind.DATE: 0, TermKind.CODE: 0, TermKind.NUMBER: 1, TermKind.WORD: 2}
+    named.sort(key=lambda term: (order[term.kind], -len(term.span), term.kind is TermKind.CODE, -len(term.text)))
     kept: list[Term] = []
     for term in named:
         if not any(other.span.intersect(term.span) for other in kept):
@@ -127,14 +196,27 @@ def _longest(terms: Sequence[Term]) -> list[Term]:
     return sorted(kept, key=lambda term: term.span)
 
 
-def _anchor(term: Term, text: str) -> Anchor | None:
+def _is_digits(term: Term) -> bool:
+    return term.kind is TermKind.WORD and term.text.isdecimal()
+
+
+def _words(term: Term, terms: Sequence[Term]) -> frozenset[str]:
+    inside = (other for other in terms if other.kind is TermKind.WORD and term.span.contains(other.span))
+    return frozenset(other.text for other in inside)
+
+
+def _anchor(term: Term, text: str, words: frozenset[str]) -> Anchor | None:
+    if term.kind is TermKind.CODE and " " in text:
+        # "season 8" is a way to say a number, "Windows 11" is a name.
+        kind = AnchorKind.NUMBER if text.islower() else AnchorKind.IDENTIFIER
+        return Anchor(kind=kind, text=text, keys=frozenset({term.text, "<" + term.text[1:]}), words=words)
     if term.kind is TermKind.CODE:
         soft = _SOFT_CODE.fullmatch(term.text) is not None
         if soft and not any(map(str.isdigit, term.text)):
             return Anchor(kind=AnchorKind.NAME, text=text, keys=frozenset({term.text})) if text.isupper() else None
         kind = AnchorKind.NUMBER if soft else AnchorKind.IDENTIFIER
         return Anchor(kind=kind, text=text, keys=frozenset({term.text, "<" + term.text[1:]}))
-    if term.kind is TermKind.STEM and not _YEAR.fullmatch(term.text) and len(term.text) < 2:
+    if term.kind is TermKind.WORD and not _YEAR.fullmatch(term.text) and len(term.text) < 2:
         return None
     if term.kind is TermKind.NUMBER and not _COUNTED.search(text):
         # "一年" and "两个" in a question are how one asks, not what must be found.

@@ -14,7 +14,7 @@ class AnswerSettings(BaseModel):
     """Passages read, best first."""
     sentences: int = Field(default=3, ge=1, le=20)
     """Most sentences in an answer to one question."""
-    candidates: int = Field(default=40, ge=1, le=500)
+    candidates: int = Field(default=24, ge=1, le=500)
     """Sentences embedded for one answer, chosen by words and rank."""
     keep_ratio: float = Field(default=0.8, ge=0, le=1)
     """A further sentence needs this share of the best one's score."""

@@ -18,6 +18,9 @@ from kaijuan.answer.question import AnchorKind, Question
 from kaijuan.core.text.language import language_of
 from kaijuan.retrieve.results import Passage
 
+_MANY = 16
+_MEAN_DISTINCT = 0.55
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Features:
@@ -28,7 +31,8 @@ class Features:
     chunk_similarity: float
     """Highest cosine of a found chunk and the question."""
     distinct: float
-    """How many standard deviations the best cosine lies above the mean of the units', divided by 4."""
+    """How many standard deviations the best cosine lies above the mean of the units', divided by 4. Among few units
+    it cannot be told, and is drawn to what it is on average."""
     coverage: float
     """Highest coverage of one unit; 0 where question and evidence are in different languages."""
     passage_coverage: float
@@ -101,7 +105,9 @@ def _is_foreign(question: Question, best: Scored) -> bool:
 def _distinct(cosines: Sequence[float]) -> float:
     mean = sum(cosines) / len(cosines)
     deviation = math.sqrt(sum((value - mean) ** 2 for value in cosines) / len(cosines))
-    return (max(cosines) - mean) / deviation / 4 if deviation > 1e-6 else 0.0
+    told = min(1.0, len(cosines) / _MANY)
+    value = (max(cosines) - mean) / deviation / 4 if deviation > 1e-6 else _MEAN_DISTINCT
+    return told * value + (1 - told) * _MEAN_DISTINCT
 
 
 def _passage_coverage(question: Question, reads: Sequence[Read]) -> float:

@@ -48,8 +48,8 @@ def units_of(passage: Passage, position: int, settings: AnswerSettings) -> list[
         if part.kind in _ANNOUNCED and units and _LEAD_IN.search(units[-1].quote):
             # A sentence that only announces a list or table says nothing without it.
             units.pop()
-        for span, header in _spans(passage, part, before, settings):
-            units.append(_unit(passage, position, part, span, header))
+        spans = _spans(passage, part, before, settings)
+        units.extend(_unit(passage, position, part, span, header) for span, header in spans if _says(passage, span))
         before = part
     return units
 
@@ -122,6 +122,11 @@ def _spans(
 
 def _text(passage: Passage, span: Span) -> str:
     return passage.text[span.start - passage.span.start : span.end - passage.span.start]
+
+
+def _says(passage: Passage, span: Span) -> bool:
+    """Say whether a span has anything but marks."""
+    return any(map(str.isalnum, _text(passage, span)))
 
 
 def _with_lead_in(passage: Passage, part: _Part, before: _Part | None) -> Span:

@@ -1,0 +1,116 @@
+"""Questions: parts, content, anchors, the kind of value asked for."""
+
+from __future__ import annotations
+
+import pytest
+
+from kaijuan.answer.extract import near_miss, read_units
+from kaijuan.answer.question import AnchorKind, parts_of, read_question, wanted
+from kaijuan.answer.units import Unit
+from kaijuan.core.documents import BlockKind
+from kaijuan.core.spans import Span
+
+
+def unit(quote: str, context: str = "") -> Unit:
+    return Unit(
+        passage=0,
+        span=Span(0, len(quote)),
+        kind=BlockKind.PARAGRAPH,
+        quote=quote,
+        context=context,
+        header=None,
+        header_quote="",
+        found=True,
+    )
+
+
+@pytest.mark.parametrize(
+    ("question", "identifiers"),
+    [
+        ("ERR-9988 是什么意思？", ["ERR-9988"]),
+        ("Which release fixes v2.3.1 of iPhone 15 Pro Max?", ["v2.3.1", "iPhone 15 Pro Max"]),
+        ("GB/T 7714-2015 规定了什么？", ["GB/T 7714-2015"]),
+        ("M8×1.25 的扭矩", ["M8×1.25"]),
+        ("一年有几天年假？", []),
+        ("3kg 的包裹在 8:30 前寄出多少钱？", []),
+    ],
+)
+def test_identifiers_are_anchors(question: str, identifiers: list[str]) -> None:
+    found = [anchor.text for anchor in read_question(question).anchors if anchor.kind is AnchorKind.IDENTIFIER]
+    assert found == identifiers
+
+
+@pytest.mark.parametrize(
+    ("question", "kind", "text"),
+    [
+        ("《员工手册》里怎么说？", AnchorKind.NAME, "员工手册"),
+        ('What is "cold start"?', AnchorKind.NAME, "cold start"),
+        ("2024年3月5日发生了什么？", AnchorKind.NUMBER, "2024年3月5日"),
+        ("第十二条说了什么？", AnchorKind.NUMBER, "第十二条"),
+        ("What changed in 2019?", AnchorKind.NUMBER, "2019"),
+    ],
+)
+def test_names_numbers_and_dates_are_anchors(question: str, kind: AnchorKind, text: str) -> None:
+    assert (kind, text) in [(anchor.kind, anchor.text) for anchor in read_question(question).anchors]
+
+
+@pytest.mark.parametrize(
+    ("question", "evidence"),
+    [
+        ("err_9988?", "The code ERR-9988 means a full disk."),
+        ("第12条", "第十二条 员工应当遵守纪律。"),
+        ("2024-03-05 的会议", "会议在2024年3月5日召开。"),
+        ("GB/T 7714 的格式", "按 GB/T 7714-2015 著录。"),
+        ("《劳动合同法》", "依据《勞動合同法》执行。"),
+    ],
+)
+def test_anchors_are_held_in_other_spellings(question: str, evidence: str) -> None:
+    [read] = read_units([unit(evidence)])
+    anchors = read_question(question).anchors
+    assert anchors
+    assert all(anchor.held(read.terms, read.folded) for anchor in anchors)
+
+
+def test_a_near_miss_is_told_from_the_code_itself() -> None:
+    [anchor] = read_question("ERR-9988?").anchors
+    near, right, far = read_units([unit("ERR-9981 fails."), unit("ERR-9988 fails."), unit("XY-1 fails.")])
+    assert near_miss(anchor, near.terms)
+    assert not near_miss(anchor, right.terms)
+    assert not near_miss(anchor, far.terms)
+
+
+def test_question_words_are_not_content() -> None:
+    assert not read_question("这是什么？").weights
+    assert not read_question("Who is it?").weights
+    assert read_question("年假有几天？").weights.keys().isdisjoint({"几天", "~几天"})
+
+
+def test_several_questions_are_parted() -> None:
+    assert parts_of("年假有几天？工资何时发？") == ["年假有几天？", "工资何时发？"]
+    assert parts_of("I read about bots. What is a bot? Who runs them at night?") == [
+        "I read about bots. What is a bot?",
+        "Who runs them at night?",
+    ]
+    assert parts_of("真的吗？年假有几天？") == ["真的吗？年假有几天？"] or len(parts_of("真的吗？年假有几天？")) == 2
+    assert parts_of(" 年假有几天？ ") == ["年假有几天？"]
+
+
+@pytest.mark.parametrize(
+    ("question", "met", "unmet"),
+    [
+        ("年假有几天？", "年假为十天。", "年假须在三月前申请。"),
+        ("公司成立于哪一年？", "公司成立于1998年。", "公司位于上海。"),
+        ("When was it founded?", "It was founded in 1998.", "It was founded by two brothers."),
+        ("How many members are there?", "There are 240 members.", "There are many members."),
+    ],
+)
+def test_values_asked_for(question: str, met: str, unmet: str) -> None:
+    want = wanted(question)
+    assert want is not None
+    good, bad = read_units([unit(met), unit(unmet)])
+    assert want.met(good.terms)
+    assert not want.met(bad.terms)
+
+
+def test_no_value_is_wanted_of_other_questions() -> None:
+    assert wanted("谁负责这个项目？") is None
