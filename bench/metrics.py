@@ -12,9 +12,7 @@ from pathlib import Path
 def ndcg(ranked: Sequence[str], grades: Mapping[str, int], k: int) -> float:
     """Normalised discounted cumulative gain with gain = grade (Jarvelin and Kekalainen, 2002)."""
     gain = sum(grades.get(doc, 0) / math.log2(place + 2) for place, doc in enumerate(ranked[:k]))
-    best = sum(
-        grade / math.log2(place + 2) for place, grade in enumerate(sorted(grades.values(), reverse=True)[:k])
-    )
+    best = sum(grade / math.log2(place + 2) for place, grade in enumerate(sorted(grades.values(), reverse=True)[:k]))
     return gain / best if best else 0.0
 
 

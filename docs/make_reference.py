@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Iterator
+from itertools import pairwise
 from pathlib import Path
 
 from pydantic import BaseModel
@@ -51,10 +52,14 @@ def _said(model: type[BaseModel], name: str) -> str:
 
     body = ast.parse(textwrap.dedent(inspect.getsource(model))).body[0]
     statements = body.body if isinstance(body, ast.ClassDef) else []
-    for statement, following in zip(statements, statements[1:], strict=False):
+    for statement, following in pairwise(statements):
         if not (isinstance(statement, ast.AnnAssign) and isinstance(statement.target, ast.Name)):
             continue
-        if statement.target.id == name and isinstance(following, ast.Expr) and isinstance(following.value, ast.Constant):
+        if (
+            statement.target.id == name
+            and isinstance(following, ast.Expr)
+            and isinstance(following.value, ast.Constant)
+        ):
             return " ".join(str(following.value.value).split()).replace("|", "\\|")
     return ""
 

@@ -46,7 +46,8 @@ EVERYONE = frozenset({"all"})
 class Kaijuan:
     """One knowledge base in one home folder. Use with `async with`, or call `close`.
 
-    `home` defaults to KAIJUAN_HOME or ~/.kaijuan. Nothing is read or started before the first verb.
+    `home` defaults to KAIJUAN_HOME or ~/.kaijuan. `config` is a Config, or a file instead of the home's config.toml.
+    An `embedder` of your own is used as it is, without the cache. Nothing is started before the first verb.
     """
 
     def __init__(
@@ -55,6 +56,7 @@ class Kaijuan:
         kb: str = "default",
         *,
         config: Config | Path | str | None = None,
+        embedder: Embedder | None = None,
         principals: Collection[str] = EVERYONE,
         clock: Callable[[], float] = time.time,
     ) -> None:
@@ -67,14 +69,14 @@ class Kaijuan:
         self._closed = False
         self._open_spaces: dict[str, Index] = {}
         self._parsers: ParserPool | None = None
-        self._wire()
+        self._wire(embedder)
 
-    def _wire(self) -> None:
+    def _wire(self, embedder: Embedder | None) -> None:
         stores = self.config.stores
         self.catalog: Catalog = registry.load("catalog", stores.catalog)(self.home / "catalog.db")
         self.blobs: BlobStore = registry.load("blobs", stores.blobs)(self.home / "blobs")
         self.indexes: IndexStore = self._index_store()
-        self.embedder: Embedder = self._embedder()
+        self.embedder: Embedder = embedder or self._embedder()
         self.texts = TextShelf(self.blobs)
 
     def _index_store(self) -> IndexStore:

@@ -1,4 +1,7 @@
-"""From (port, word) to the class or function that makes what serves it. Imported at first use; outsiders come in by entry points."""
+"""From (port, word) to the class or function that makes what serves it, imported at first use.
+
+Other packages come in by entry points.
+"""
 
 from __future__ import annotations
 

@@ -38,7 +38,11 @@ def test_a_module_is_short_and_says_what_it_owns(path: Path) -> None:
 def test_functions_are_short(path: Path) -> None:
     for function in _functions(ast.parse(path.read_text(encoding="utf-8"))):
         first = function.body[0]
-        body = function.body[1:] if isinstance(first, ast.Expr) and isinstance(first.value, ast.Constant) else function.body
+        body = (
+            function.body[1:]
+            if isinstance(first, ast.Expr) and isinstance(first.value, ast.Constant)
+            else function.body
+        )
         if not body:
             continue
         lines = (body[-1].end_lineno or 0) - body[0].lineno + 1

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Callable, Collection, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass
 
 from kaijuan import telemetry
@@ -17,7 +17,7 @@ from kaijuan.retrieve.expand import Area, areas, passage
 from kaijuan.retrieve.fuse import Fused, minmax, rrf
 from kaijuan.retrieve.gather import Gathered, gather
 from kaijuan.retrieve.ports import Query, Route
-from kaijuan.retrieve.relevance import floors, relevance
+from kaijuan.retrieve.relevance import FITS, floors, relevance
 from kaijuan.retrieve.results import Candidate, Passage, RouteScore, SearchResult, Trace
 from kaijuan.retrieve.routes.dense import DenseRoute
 from kaijuan.retrieve.routes.lexical import LexicalRoute
@@ -107,7 +107,7 @@ async def _find(context: Retrieval, request: SearchRequest, query: Query) -> tup
         if len(allowed) == len(fused) or len(allowed) >= request.k or not full:
             break
         k *= 4
-    return gathered, _judge(context.settings, request, query, gathered, fused, allowed)
+    return gathered, _judge(context, request, query, gathered, fused, allowed)
 
 
 def fuse(gathered: Sequence[Gathered], settings: RetrieveSettings) -> list[Fused]:
@@ -129,7 +129,7 @@ async def _authorise(context: Retrieval, request: SearchRequest, fused: Sequence
 
 
 def _judge(
-    settings: RetrieveSettings,
+    context: Retrieval,
     request: SearchRequest,
     query: Query,
     gathered: Sequence[Gathered],
@@ -140,16 +140,17 @@ def _judge(
     # What the catalog does not allow leaves no mark, not even in the trace: a trace is read by the same user.
     kept = [item for item in fused if item.id in allowed]
     best = kept[0].score if kept else 0.0
+    fit = FITS.get(context.embedder.info.name)
     candidates = []
     for rank, item in enumerate(kept, start=1):
-        score = relevance(query, item.routes, lowest)
+        score = relevance(query, item.routes, lowest, fit)
         candidates.append(
             Candidate(
                 chunk_id=item.id,
                 routes=item.routes,
                 fused=RouteScore(rank, item.score),
                 relevance=score,
-                fate=fate(item, best, score, settings) if request.cut else USED,
+                fate=fate(item, best, score, context.settings) if request.cut else USED,
             )
         )
     return candidates

@@ -4,13 +4,28 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from types import MappingProxyType
 
 from kaijuan.index.ports import Hit
 from kaijuan.retrieve.ports import Query
 from kaijuan.retrieve.results import RouteScore
 
-# Logistic weights fitted by bench/fit_relevance.py: cosine, BM25 per unit of query weight, constant.
-COSINE, DENSITY, CONSTANT = 22.0, 0.35, -19.5
+UNKNOWN = 0.5
+"""What is said of a chunk when nothing was fitted for the model: its cosines could mean anything."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Fit:
+    """Weights of a logistic regression over cosine and BM25 per unit of query weight."""
+
+    cosine: float
+    density: float
+    constant: float
+
+
+FITS = MappingProxyType({"multilingual-e5-small": Fit(cosine=22.0, density=0.35, constant=-19.5)})
+"""By model name, fitted by bench/fit_relevance.py. Cosines of different models are not comparable."""
 
 
 def floors(lists: Mapping[str, Sequence[Hit]]) -> dict[str, float]:
@@ -18,10 +33,12 @@ def floors(lists: Mapping[str, Sequence[Hit]]) -> dict[str, float]:
     return {name: min((hit.score for hit in hits), default=0.0) for name, hits in lists.items()}
 
 
-def relevance(query: Query, routes: Mapping[str, RouteScore], lowest: Mapping[str, float]) -> float:
+def relevance(query: Query, routes: Mapping[str, RouteScore], lowest: Mapping[str, float], fit: Fit | None) -> float:
     """Return the probability that the chunk is relevant. A route that did not list it counts with its floor."""
+    if fit is None:
+        return UNKNOWN
     cosine = routes["dense"].score if "dense" in routes else lowest.get("dense", 0.0)
     lexical = routes["lexical"].score if "lexical" in routes else 0.0
     weight = sum(query.weights.values()) or 1.0
-    logit = COSINE * cosine + DENSITY * lexical / weight + CONSTANT
+    logit = fit.cosine * cosine + fit.density * lexical / weight + fit.constant
     return round(1.0 / (1.0 + math.exp(-max(-30.0, min(30.0, logit)))), 6)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
+
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -45,7 +47,7 @@ def test_areas_never_overlap_and_cover_what_was_found(places: list[tuple[int, in
     chunks = {ChunkId(str(n)): chunk(str(n), at, at + size) for n, (at, size) in enumerate(places)}
     found = areas([candidate(str(n), n + 1) for n in range(len(places))], chunks, {})
     spans = sorted(area.span for area in found)
-    assert all(left.end <= right.start for left, right in zip(spans, spans[1:], strict=False))
+    assert all(left.end <= right.start for left, right in pairwise(spans))
     for item in chunks.values():
         assert sum(area.span.contains(item.span) for area in found) == 1
     ranks = [area.best.fused.rank for area in found]
