@@ -191,6 +191,9 @@ def grouped(
     (before its heading); followed unless the group would pass `cap`. Items over `target` are groups of their own.
     """
     whole = size(0, count) if count else 0
+    if count and whole <= min(target * 6 // 5, cap):
+        # Two halves of what is hardly too long would both be short.
+        return [(0, count)]
     goal = whole / max(1, -(-whole // target))
     ranges: list[tuple[int, int]] = []
     first = 0
