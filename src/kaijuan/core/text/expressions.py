@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from typing import NamedTuple
 
 from kaijuan.core.text.characters import HAN
-from kaijuan.core.text.identifiers import canonical, is_code, leads
+from kaijuan.core.text.identifiers import canonical, leads
 from kaijuan.core.text.stopwords import ENGLISH, ENGLISH_MONTHS
 
 
@@ -43,20 +43,20 @@ _DATE = re.compile(
     r"|(?P<j>[-/.])(?P<m2>\d{1,2})(?P=j)(?P<d2>\d{1,2})(?![\d]|[-/.]\d))"
 )
 _DATE_ENGLISH = re.compile(
-    rf"\b(?:(?P<m>{_MONTHS})\.? (?P<d>\d{{1,2}})(?:st|nd|rd|th)?,? |(?P<d2>\d{{1,2}})(?:st|nd|rd|th)? "
-    rf"(?:of )?(?P<m2>{_MONTHS})\.?,? |(?P<m3>{_MONTHS})\.?,? )(?P<y>\d{{4}})\b"
+    rf"(?<![a-z0-9])(?:(?P<m>{_MONTHS})\.? (?P<d>\d{{1,2}})(?:st|nd|rd|th)?,? |(?P<d2>\d{{1,2}})(?:st|nd|rd|th)? "
+    rf"(?:of )?(?P<m2>{_MONTHS})\.?,? |(?P<m3>{_MONTHS})\.?,? )(?P<y>\d{{4}})(?!\d)"
 )
 _ORDINAL = re.compile(rf"第\s?(?P<n>{_NUM})\s?(?P<unit>[{HAN}])")
 _QUANTITY = re.compile(rf"(?<![\d.])(?P<n>\d+(?:\.\d+)?)\s?(?P<unit>[{HAN}])")
 _QUANTITY_HAN = re.compile(rf"(?<![第{_NUMERAL}])(?P<n>[{_NUMERAL}]+)(?P<unit>[{_UNITS_HAN}])")
-_QUANTITY_LATIN = re.compile(rf"(?<![\w.])(?P<n>\d+(?:\.\d+)?) (?P<unit>{_UNITS_LATIN})(?![\w])")
+_QUANTITY_LATIN = re.compile(rf"(?<![a-z0-9.])(?P<n>\d+(?:\.\d+)?)(?: | ?(?=°))(?P<unit>{_UNITS_LATIN})(?![a-z0-9])")
 _DOCUMENT = re.compile(
     rf"(?P<by>[{HAN}]{{1,4}})\s?[〔(\[【]\s?(?P<y>\d{{4}})\s?[〕)\]】]\s?第?\s?(?P<n>\d+)\s?(?P<unit>号|號)"
 )
 _NAME = re.compile(
-    r"(?<![\w/.@-])(?P<name>[a-z][a-z.+-]*(?:/[a-z]{1,3})?)(?P<gap>[ -]?)"
-    r"(?P<code>[a-z]{0,3}\d[a-z0-9]*(?:[-./×*:][a-z0-9]+)*)"
-    rf"(?P<rest>(?: (?:{_EDITIONS})(?![\w]))*)"
+    r"(?<![a-z0-9/.@'’-])(?P<name>[a-z][a-z.+-]*+(?:/[a-z]{1,3}+)?+)(?P<gap> ?)"
+    r"(?P<code>[a-z]{0,3}\d[a-z0-9]*+(?:[-./×*:][a-z0-9]+)*+)"
+    rf"(?P<rest>(?: (?:{_EDITIONS})(?![a-z0-9]))*+)"
 )
 
 
@@ -139,14 +139,12 @@ def _codes(text: str) -> Iterator[Expression]:
 def _name(match: re.Match[str]) -> Iterator[Expression]:
     """Yield iphone15promax, and iphone15 and iphone15pro as its leading parts."""
     name, code = match["name"], match["code"]
-    if (not match["gap"] and not match["rest"]) or name in ENGLISH or name in ENGLISH_MONTHS:
-        return
-    if match["gap"] == "-" and not match["rest"]:
+    joined = not match["gap"] and not match["rest"]  # one token, which stands for itself
+    if joined or name in ENGLISH or name in ENGLISH_MONTHS:
         return
     editions = match["rest"].split()
     for end in range(len(editions) + 1):
-        key = canonical(name + "-" + code + "".join(editions[:end]))
+        key = canonical(f"{name}-{code}{''.join(editions[:end])}")
         yield Expression(key, *match.span(), "code" if end == len(editions) else "lead")
-    for lead in leads(name + "-" + code):
-        if is_code(lead):
-            yield Expression(lead, *match.span(), "lead")
+    for lead in leads(f"{name}-{code}"):
+        yield Expression(lead, *match.span(), "lead")

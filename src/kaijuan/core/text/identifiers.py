@@ -10,14 +10,19 @@ LONGEST_WHOLE = 128
 MOST_LEADS = 6
 """Pieces of a code whose leading parts are indexed."""
 
+_POINT = r"(?<=\d)\.(?=\d)"
 _BREAKS = re.compile(r"[/\\@:#?&=%]+")
-_PIECES = re.compile(r"[-_./\\@:#?&=%+*×·'’,]+")
+_PIECES = re.compile(rf"(?:(?!{_POINT})[-_./\\@:#?&=%+*×·'’,])+")
+_JOINTS = re.compile(r"[-_./:*×·]+")
 _RUNS = re.compile(r"\d+(?:\.\d+)*|[^\W\d_]+")
 _TIMES = re.compile(r"(?<=\d)[×*](?=\d)")
 _THOUSANDS = re.compile(r"(?<=\d),(?=\d{3})")
 _VERSION = re.compile(r"v\.?(?=\d+(?:\.\d+)+)")
 _LOOSE = re.compile(r"(?<=[^\W\d_])[-_·'’]+(?=\w)|(?<=\d)[-_·'’]+(?=[^\W\d_])")
 _REPEATED = re.compile(r"([-_])\1+")
+_PLAIN_NUMBER = re.compile(r"\d+(?:,\d{3})*(?:\.\d+)?")
+_PLAIN_DATE = re.compile(r"\d{4}([-/.])\d{1,2}\1\d{1,2}")
+_HYPHENATED = re.compile(r"[^\W\d_]+(?:[-'’][^\W\d_]+)+")
 
 
 def canonical(whole: str) -> str:
@@ -35,39 +40,45 @@ def is_code(whole: str) -> bool:
     return any(map(str.isdigit, whole)) and not whole.isdigit()
 
 
+def is_number(whole: str) -> bool:
+    """Say whether a token is an ordinary number, perhaps with thousands commas and a decimal point."""
+    return _PLAIN_NUMBER.fullmatch(whole) is not None
+
+
+def is_date(whole: str) -> bool:
+    """Say whether a token is a date in digits, which has a term of its own."""
+    return _PLAIN_DATE.fullmatch(whole) is not None
+
+
+def is_hyphenated(whole: str) -> bool:
+    """Say whether a token is words of letters joined by hyphens or apostrophes."""
+    return _HYPHENATED.fullmatch(whole) is not None
+
+
 def leads(whole: str) -> Iterator[str]:
     """Yield the leading parts of a code, each in its one spelling: GB/T 7714 of GB/T 7714-2015, 2.3 of v2.3.1."""
-    joints = list(_PIECES.finditer(whole))
+    joints = list(_JOINTS.finditer(whole))
     if not 2 <= len(joints) + 1 <= MOST_LEADS:
         return
+    decimal = whole.count(".") == 1 and not whole.startswith("v")
     for joint in joints:
         lead = whole[: joint.start()]
-        if joint.start() and is_code(lead):
+        if is_code(lead) and not (decimal and joint.group() == "."):
             yield canonical(lead)
 
 
 def segments(whole: str) -> Iterator[tuple[str, int]]:
-    """Yield the named pieces of a path, address or e-mail (file and domain names), and where each begins."""
-    start = 0
+    """Yield the file, domain and other joined names within a path or address, and where each begins."""
     if not _BREAKS.search(whole):
         return
-    for gap in _BREAKS.finditer(whole):
-        if gap.start() > start:
-            yield whole[start : gap.start()], start
-        start = gap.end()
-    if start < len(whole):
-        yield whole[start:], start
+    for piece, at in _between(_BREAKS, whole):
+        if _JOINTS.search(piece):
+            yield piece, at
 
 
 def pieces(whole: str) -> Iterator[tuple[str, int]]:
     """Yield the words and numbers between the joints, and where each begins."""
-    start = 0
-    for joint in _PIECES.finditer(whole):
-        if joint.start() > start:
-            yield whole[start : joint.start()], start
-        start = joint.end()
-    if start < len(whole):
-        yield whole[start:], start
+    return _between(_PIECES, whole)
 
 
 def runs(piece: str) -> Iterator[tuple[str, int]]:
@@ -75,3 +86,13 @@ def runs(piece: str) -> Iterator[tuple[str, int]]:
     for run in _RUNS.finditer(piece):
         if len(run.group()) < len(piece):
             yield run.group(), run.start()
+
+
+def _between(gaps: re.Pattern[str], whole: str) -> Iterator[tuple[str, int]]:
+    start = 0
+    for gap in gaps.finditer(whole):
+        if gap.start() > start:
+            yield whole[start : gap.start()], start
+        start = gap.end()
+    if start < len(whole):
+        yield whole[start:], start

@@ -14,6 +14,7 @@ ENGLISH = _words("""
     once only or other our out over own please same shall she should so some such tell than that the their them then
     there these they this those through to too under until up upon us very was we were what when where whether which
     while who whom whose why will with would you your
+    s t d ll re ve don doesn didn isn wasn dont doesnt cant
 """)
 
 CHINESE = _words("""
