@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 import unicodedata
 from collections import defaultdict
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -17,16 +17,16 @@ from kaijuan.errors import BrokenDocumentError, EmptyDocumentError, EncryptedDoc
 from kaijuan.ingest.parsers.draft import Draft
 from kaijuan.ingest.parsers.pdf_blocks import groups_of, hyphenated_words, written
 from kaijuan.ingest.parsers.pdf_furniture import without_furniture
-from kaijuan.ingest.parsers.pdf_headings import body_of, squash
+from kaijuan.ingest.parsers.pdf_headings import body_of, mark_outline, printed_title
 from kaijuan.ingest.parsers.pdf_lines import Line, LineMaker
 from kaijuan.ingest.parsers.pdf_order import lines_in_order
 from kaijuan.ingest.parsers.pdf_page import PageText, read_page
 
 _MOST_PAGES = 20_000
 _MOST_OUTLINE = 5_000
-_RICH_OUTLINE = 8
 _JUNK_TITLE = re.compile(
-    r"^(?:untitled|无标题|microsoft (?:word|powerpoint|excel)\b.*|.*\.(?:docx?|indd|tex|dvi|qxd|pdf|pptx?))$", re.I
+    r"^(?:untitled.*|无标题.*|document\d*|\(anonymous\)|doi:.*|[\d\W]+|microsoft (?:word|powerpoint|excel)\b.*|.*\.(?:docx?|indd|tex|dvi|qxd|pdf|pptx?))$",
+    re.I,
 )
 _SHOWN_PAGES = 20
 
@@ -60,11 +60,11 @@ class PdfParser:
         every = [line for lines in kept for line in lines]
         words = hyphenated_words(every)
         draft = Draft()
-        body = body_of(every, outlined=_is_rich(outlines, len(pages.sizes)))
-        for group in groups_of(kept, body, outlines):
+        body = body_of(every, outlined=mark_outline(kept, outlines))
+        for group in groups_of(kept, body):
             text, lines = written(group, words)
             draft.add(group.kind, text, level=group.level, lines=lines)
-        title = str(metadata.pop("title", ""))
+        title = str(metadata.pop("title", "")) or printed_title(kept, body)
         parsed = draft.finish("pdf", name, title=title, metadata=metadata, warnings=_warnings(pages))
         return replace(
             parsed,
@@ -139,7 +139,7 @@ def _list(numbers: list[int]) -> str:
 
 
 def _outlines(document: Any) -> dict[int, dict[str, int]]:
-    """Return the bookmarks: for each page the squashed titles and their levels."""
+    """Return the bookmarks: for each page the titles and their levels."""
     found: dict[int, dict[str, int]] = defaultdict(dict)
     try:
         for count, mark in enumerate(document.get_toc(max_depth=6)):
@@ -148,15 +148,10 @@ def _outlines(document: Any) -> dict[int, dict[str, int]]:
             if count >= _MOST_OUTLINE:
                 break
             if page is not None:
-                found[page + 1].setdefault(squash(mark.get_title()), mark.level + 1)
+                found[page + 1].setdefault(mark.get_title(), mark.level + 1)
     except (pypdfium.PdfiumError, UnicodeDecodeError, ValueError):
         return found  # a broken outline costs heading levels, not text
     return found
-
-
-def _is_rich(outlines: Mapping[int, Mapping[str, int]], pages: int) -> bool:
-    entries = sum(map(len, outlines.values()))
-    return entries >= max(_RICH_OUTLINE, pages / 4)
 
 
 def _metadata(document: Any) -> dict[str, Scalar | tuple[str, ...]]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from itertools import pairwise
 from statistics import median
@@ -37,20 +37,20 @@ class Group:
     rows: bool = False
 
 
-def groups_of(pages: Iterable[Sequence[Line]], body: Body, outlines: Mapping[int, Mapping[str, int]]) -> list[Group]:
+def groups_of(pages: Iterable[Sequence[Line]], body: Body) -> list[Group]:
     """Return the blocks of a document whose pages' lines come in reading order."""
     groups: list[Group] = []
     for lines in pages:
         typical = _typical_distance(lines)
         mark_passages(lines)
         for line in lines:
-            _place(line, groups, body, outlines.get(line.page, {}), typical)
+            _place(line, groups, body, typical)
     return _gather(groups)
 
 
-def _place(line: Line, groups: list[Group], body: Body, outline: Mapping[str, int], typical: float) -> None:
+def _place(line: Line, groups: list[Group], body: Body, typical: float) -> None:
     last = groups[-1] if groups else None
-    level = heading_level(line, body, outline)
+    level = heading_level(line, body)
     if level:
         if last is not None and last.kind is BlockKind.HEADING and _is_more_heading(last, line, level):
             last.lines.append(line)

@@ -22,6 +22,11 @@ _NUMBERED = re.compile(
     r"(?:\d{1,2}(?:\.\d{1,3}){0,4}\.?|[A-Z]\.|[IVX]{1,5}\.|第.{1,8}[编篇章节部]|[一二三四五六七八九十]{1,3}[、.])\s*\S"
 )
 _MOST_LEVELS = 6
+_TITLE_NUMBER = re.compile(
+    r"^(?:第.{1,8}?[编篇章节部]|chapter \d+|appendix [A-Z]|[\dA-Z]{1,2}(?:\.\d{1,3})*\.?(?=\s))[\s:：.]*", re.I
+)
+_TITLE_LINES = 3
+_RICH_OUTLINE = 8
 ROW_GAP_EM = 2.0
 """A gap inside a printed line wider than this parts the cells of a table."""
 _PASSAGE_LINES = 4
@@ -39,9 +44,45 @@ class Body:
     """The document's own outline is rich enough to be trusted alone."""
 
 
-def squash(text: str) -> str:
-    """Return a title for comparing: without white space and leading dots, in lower case."""
-    return re.sub(r"\s+", "", text).lower()
+def mark_outline(pages: Iterable[Sequence[Line]], outlines: Mapping[int, Mapping[str, int]]) -> bool:
+    """Mark the lines that bookmarks point to; say whether these are enough to trust the outline alone.
+
+    `outlines` holds, by page, titles as the bookmarks write them and their levels. Bookmarks often lack the number
+    that is printed (or have one that is not), and a printed title may take up to three lines.
+    """
+    found = 0
+    count = 0
+    for lines in pages:
+        if not lines:
+            continue
+        count += 1
+        wanted = {_key(title): level for title, level in outlines.get(lines[0].page, {}).items()}
+        for at in range(len(lines)):
+            if wanted and _match(lines[at : at + _TITLE_LINES], wanted):
+                found += 1
+    entries = sum(map(len, outlines.values()))
+    return found >= max(_RICH_OUTLINE, count / 4) and found * 2 >= entries
+
+
+def _match(lines: Sequence[Line], wanted: dict[str, int]) -> int:
+    """Mark the first one, two or three lines when they are a wanted title, which is then no longer wanted."""
+    text = ""
+    for place, line in enumerate(lines):
+        text = f"{text} {line.text}"
+        if len(text) > 2 * _LONGEST or _LEADERS.search(text):
+            return 0
+        if level := wanted.pop(_key(text), 0):
+            for titled in lines[: place + 1]:
+                titled.outline = level
+            return level
+    return 0
+
+
+def _key(title: str) -> str:
+    """Return a title for comparing: without number, white space and case."""
+    squashed = re.sub(r"[\s\u00ad\x00-\x1f]+", " ", title).strip()
+    bare = _TITLE_NUMBER.sub("", squashed) or squashed
+    return re.sub(r"\s+", "", bare).lower().rstrip(":：")
 
 
 def body_of(lines: Iterable[Line], *, outlined: bool = False) -> Body:
@@ -76,14 +117,14 @@ def _rounded(size: float) -> float:
     return round(size * 2) / 2
 
 
-def heading_level(line: Line, body: Body, outline: Mapping[str, int]) -> int:
-    """Return the heading level of a line, 0 for text. `outline` holds the squashed titles marked on its page."""
+def heading_level(line: Line, body: Body) -> int:
+    """Return the heading level of a line, 0 for text."""
     text = line.text
+    if line.outline:
+        return min(line.outline, _MOST_LEVELS)
     if not _may_be_title(text):
         return 0
-    if found := outline.get(squash(text)):
-        return min(found, _MOST_LEVELS)
-    if body.outlined or line.passage or text[-1] in _SENTENCE_END or line.gap > ROW_GAP_EM:
+    if body.outlined or line.passage or not line.edges or text[-1] in _SENTENCE_END or line.gap > ROW_GAP_EM:
         return 0
     return _level_by_looks(line, body)
 
@@ -131,3 +172,14 @@ def _level_of_size(line: Line, body: Body) -> int:
 def _looks_like_title(text: str) -> bool:
     """Say whether bold text of body size heads something: numbered, or a few words without a sentence's end."""
     return bool(_NUMBERED.match(text)) or (text[-1] not in ".:：?？" and len(text) <= 60 and not text[0].islower())
+
+
+def printed_title(pages: Iterable[Sequence[Line]], body: Body) -> str:
+    """Return what is set largest on the first page with text, when it is clearly larger than the running text."""
+    first = next((lines for lines in pages if lines), [])
+    upright = [line for line in first if line.edges and any(char.isalpha() for char in line.text)]
+    size = max((line.size for line in upright), default=0.0)
+    if size < body.size * _MUCH_LARGER:
+        return ""
+    title = [line.text for line in upright if line.size >= size - 0.5]
+    return " ".join(title) if len(title) <= _TITLE_LINES and sum(map(len, title)) <= 2 * _LONGEST else ""

@@ -61,6 +61,8 @@ class Line:
     right: float = 0.0
     column: int = 0
     """Counts regions read one after the other on the page; lines of one region follow each other downwards."""
+    outline: int = 0
+    """Level of the bookmark that points to this line."""
     passage: bool = False
     """The line is one of many alike, so its size or weight does not make it a heading."""
     hyphen: bool = False

@@ -117,28 +117,21 @@ def _cut(glyphs: list[Glyph]) -> Iterator[list[Glyph]]:
     blank: Glyph | None = None
     vertical = False
     for glyph in glyphs:
-        if glyph.char in "\r\n":
+        if glyph.char.isspace():
+            blank = blank or glyph
+            if glyph.char in "\r\n" and part:
+                yield part
+                part = []
+        elif part and _is_repeat(part[-1], glyph):
+            blank = None
+        elif part and (_follows(part[-1], glyph, vertical=vertical) or (len(part) == 1 and _is_below(part[-1], glyph))):
+            part += [glyph] if blank is None else [blank, glyph]
+            blank = None
+            vertical = _runs_upward_or_down(part) if len(part) <= 4 else vertical
+        else:
             if part:
                 yield part
-            part, blank = [], None
-        elif glyph.char.isspace():
-            blank = blank or glyph
-        elif not part:
-            part, blank = [glyph], None
-        elif _is_repeat(part[-1], glyph):
-            blank = None
-        elif _follows(part[-1], glyph, vertical=vertical) or (len(part) == 1 and _is_below(part[-1], glyph)):
-            if blank is not None:
-                part.append(blank)
-            part.append(glyph)
-            blank = None
-            if len(part) <= 4:
-                vertical = _runs_upward_or_down(part)
-            continue
-        else:
-            yield part
-            part, blank = [glyph], None
-        vertical = False if len(part) == 1 else vertical
+            part, blank, vertical = [glyph], None, False
     if part:
         yield part
 

@@ -1,0 +1,201 @@
+"""Pages and files by http and https. Where a connection goes is decided here, not by whoever wrote the address."""
+
+from __future__ import annotations
+
+import asyncio
+import ipaddress
+import re
+import socket
+from collections.abc import AsyncIterator, Callable
+from dataclasses import dataclass
+from urllib.parse import unquote, urlsplit, urlunsplit
+
+import httpx
+
+from kaijuan.errors import DocumentError, FetchError, OversizeDocumentError, UsageError
+from kaijuan.ingest.ports import SourceFailure, SourceItem
+
+_MOST_REDIRECTS = 5
+_REDIRECTS = frozenset({301, 302, 303, 307, 308})
+_AGENT = "kaijuan"
+_ENDINGS = {
+    "text/html": ".html",
+    "application/xhtml+xml": ".html",
+    "text/markdown": ".md",
+    "text/plain": ".txt",
+    "application/pdf": ".pdf",
+    "application/vnd.openxmlformats-officedocument.wordprocessingml.document": ".docx",
+}
+_FILE_NAME = re.compile(r"""filename\*=(?:UTF-8|utf-8)''([^;]+)|filename="?([^";]+)""")
+
+_PRIVATE_HINT = "Set ingest.allow_private_addresses if this host is meant."
+
+Resolve = Callable[[str, int], list[str]]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Fetched:
+    """What an address gave."""
+
+    data: bytes
+    name: str
+
+
+class UrlSource:
+    """Source of single addresses. Only public hosts are asked, unless `allow_private` says otherwise.
+
+    The host name is resolved once per hop and the connection goes to the very IP that was checked, so neither a
+    redirect nor a name that changes its IP in between leads into a private network. Proxies of the environment are
+    not used, for behind a proxy the IP cannot be known. `seconds` limits a whole fetch, `max_bytes` its body.
+    """
+
+    def __init__(
+        self,
+        *,
+        max_bytes: int = 200_000_000,
+        seconds: float = 60.0,
+        allow_private: bool = False,
+        resolve: Resolve | None = None,
+    ) -> None:
+        self._max_bytes = max_bytes
+        self._seconds = seconds
+        self._allow_private = allow_private
+        self._resolve = resolve or _resolve
+
+    def accepts(self, target: str) -> bool:
+        """Say whether `target` is an http or https address."""
+        return target.strip().lower().startswith(("http://", "https://"))
+
+    def scope(self, target: str) -> str:
+        """Return the address itself: one target is one document."""
+        return normal_address(target)
+
+    async def walk(self, target: str) -> AsyncIterator[SourceItem | SourceFailure]:
+        """Yield the one document at an address, or why it could not be fetched."""
+        address = target
+        try:
+            address = normal_address(target)
+            async with asyncio.timeout(self._seconds):
+                fetched = await self._fetch(address)
+        except TimeoutError:
+            yield _failure(address, FetchError(f"{address} did not answer in full within {self._seconds:g} seconds."))
+        except httpx.HTTPError as error:
+            yield _failure(address, FetchError(f"{address} cannot be fetched: {error or type(error).__name__}."))
+        except UsageError as error:
+            yield _failure(address, FetchError(error.message))
+        except DocumentError as error:
+            yield _failure(address, error)
+        else:
+            yield SourceItem(source=address, name=fetched.name, size=len(fetched.data), data=fetched.data)
+
+    async def _fetch(self, address: str) -> Fetched:
+        at = address
+        async with httpx.AsyncClient(timeout=self._seconds, trust_env=False, follow_redirects=False) as client:
+            for _ in range(_MOST_REDIRECTS + 1):
+                request = await self._request(client, at)
+                response = await client.send(request, stream=True)
+                try:
+                    if response.status_code in _REDIRECTS and "location" in response.headers:
+                        at = normal_address(str(httpx.URL(at).join(response.headers["location"])))
+                        continue
+                    return await self._body(response, at)
+                finally:
+                    await response.aclose()
+        raise FetchError(f"{address} redirects more than {_MOST_REDIRECTS} times.")
+
+    async def _request(self, client: httpx.AsyncClient, address: str) -> httpx.Request:
+        """Return a request to the checked IP that still names the host, for the server and for its certificate."""
+        url = httpx.URL(address)
+        host = url.host
+        port = url.port or (443 if url.scheme == "https" else 80)
+        ip = await self._checked_ip(host, port)
+        headers = {"Host": url.netloc.decode("ascii"), "User-Agent": _AGENT, "Accept": "*/*"}
+        extensions = {"sni_hostname": url.raw_host.decode("ascii")}
+        return client.build_request("GET", url.copy_with(host=ip), headers=headers, extensions=extensions)
+
+    async def _checked_ip(self, host: str, port: int) -> str:
+        try:
+            found = await asyncio.get_running_loop().run_in_executor(None, self._resolve, host, port)
+        except (OSError, UnicodeError) as error:
+            raise FetchError(f"The host {host} cannot be found: {error}.") from error
+        if not found:
+            raise FetchError(f"The host {host} has no address.")
+        if not self._allow_private:
+            for ip in found:
+                if not is_public(ip):
+                    # All must be public: a name that also points inside is a trap.
+                    raise FetchError(f"{host} leads to {ip}, which is not a public address.", hint=_PRIVATE_HINT)
+        return found[0]
+
+    async def _body(self, response: httpx.Response, address: str) -> Fetched:
+        if response.status_code != 200:
+            raise FetchError(f"{address} answered with status {response.status_code} {response.reason_phrase}.")
+        too_large = OversizeDocumentError(f"{address} is larger than {self._max_bytes:,} bytes.")
+        declared = response.headers.get("content-length", "")
+        if declared.isdigit() and int(declared) > self._max_bytes:
+            raise too_large
+        data = bytearray()
+        async for piece in response.aiter_bytes():  # unpacked, so a compressed bomb meets the limit too
+            data += piece
+            if len(data) > self._max_bytes:
+                raise too_large
+        return Fetched(data=bytes(data), name=name_of(response.headers, address))
+
+
+def normal_address(target: str) -> str:
+    """Return an address in the form that identifies a document: host in lower case, no default port, no fragment.
+
+    Raises UsageError for what is not an http or https address.
+    """
+    parts = urlsplit(target.strip())
+    scheme = parts.scheme.lower()
+    try:
+        port = parts.port
+    except ValueError as error:
+        raise UsageError(f"{target} is not a valid address: {error}.") from error
+    if scheme not in {"http", "https"} or not parts.hostname:
+        raise UsageError(f"{target} is not an http or https address.")
+    host = f"[{parts.hostname}]" if ":" in parts.hostname else parts.hostname.lower()
+    if port is not None and port != {"http": 80, "https": 443}[scheme]:
+        host = f"{host}:{port}"
+    try:
+        return str(httpx.URL(urlunsplit((scheme, host, parts.path or "/", parts.query, ""))))
+    except httpx.InvalidURL as error:
+        raise UsageError(f"{target} is not a valid address: {error}.") from error
+
+
+def is_public(ip: str) -> bool:
+    """Say whether an IP belongs to the public network; addresses that wrap a private one do not."""
+    try:
+        address = ipaddress.ip_address(ip.partition("%")[0])
+    except ValueError:
+        return False
+    if isinstance(address, ipaddress.IPv6Address):
+        wrapped = address.ipv4_mapped or address.sixtofour or (address.teredo[1] if address.teredo else None)
+        if wrapped is None and address in ipaddress.ip_network("64:ff9b::/96"):
+            wrapped = ipaddress.IPv4Address(int(address) & 0xFFFFFFFF)
+        if wrapped is not None:
+            return is_public(str(wrapped))
+    return address.is_global and not address.is_multicast
+
+
+def name_of(headers: httpx.Headers, address: str) -> str:
+    """Return a file name by which the kind can be told: from the answer, else the address, its type appended."""
+    found = _FILE_NAME.search(headers.get("content-disposition", ""))
+    name = unquote(found[1] or found[2]).strip() if found else ""
+    name = name.replace("\\", "/").rpartition("/")[2]
+    if not name:
+        parts = urlsplit(address)
+        name = unquote(parts.path.rstrip("/").rpartition("/")[2], errors="replace") or parts.hostname or address
+    ending = _ENDINGS.get(headers.get("content-type", "").partition(";")[0].strip().lower(), "")
+    has_ending = bool(re.search(r"\.(?:html?|xhtml|md|markdown|txt|pdf|docx|csv|json|xml)$", name, re.I))
+    return name if has_ending or not ending else name + ending
+
+
+def _resolve(host: str, port: int) -> list[str]:
+    found = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)
+    return list(dict.fromkeys(str(entry[4][0]) for entry in found))
+
+
+def _failure(address: str, error: DocumentError) -> SourceFailure:
+    return SourceFailure(source=address, code=error.code, message=str(error))
