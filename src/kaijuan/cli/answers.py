@@ -46,5 +46,5 @@ def _source(citation: Citation) -> Iterator[RenderableType]:
     yield head.append_text(location(citation.title, citation.source, citation.title_path, citation.pages))
     quote = citation.quote
     cut = quote if len(quote) <= QUOTE_CHARACTERS else quote[:QUOTE_CHARACTERS] + " …"
-    yield Padding(Text(f"“{screen.lines(cut)}”", style="italic"), (0, 0, 0, 4))
-    yield Padding(Text(screen.place(citation.source), style="dim"), (0, 0, 0, 4))
+    yield Padding(Text(f"“{screen.lines(cut)}”", style="italic"), (0, 0, 0, 4), expand=False)
+    yield Padding(Text(screen.place(citation.source), style="dim"), (0, 0, 0, 4), expand=False)

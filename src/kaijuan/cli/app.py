@@ -131,9 +131,10 @@ def _show_error(error: KaijuanError, *, as_json: bool) -> None:
         return
     from rich.text import Text
 
-    console = screen.err()
-    console.print(Text.assemble(("Error: ", "bold red"), screen.lines(error.message)))
+    shown = Text.assemble(("Error: ", "bold red"), screen.lines(error.message))
     if error.hint:
-        console.print(Text(screen.lines(error.hint), style="yellow"))
+        shown.append(f"\n{screen.lines(error.hint)}", style="yellow")
     if error.retry:
-        console.print(Text("Trying again may help.", style="yellow"))
+        shown.append("\nTrying again may help.", style="yellow")
+    # The terminal folds long lines itself; a fold of ours would break paths that people copy.
+    screen.err().print(shown, soft_wrap=True)

@@ -30,8 +30,8 @@ def found(result: SearchResult) -> Iterator[RenderableType]:
     if not result.passages:
         yield Text(f"Nothing found in snapshot {result.snapshot}.")
     for passage in result.passages:
-        yield _head(passage)
-        yield Padding(excerpt(passage.text, passage.span, passage.hits), (0, 0, 1, 4))
+        yield from _head(passage)
+        yield Padding(excerpt(passage.text, passage.span, passage.hits), (0, 0, 1, 4), expand=False)
     yield Text(_summary(result), style="dim")
     yield from _troubles(result.trace.routes)
 
@@ -80,12 +80,13 @@ def explained(explanation: Explanation) -> Iterator[RenderableType]:
     yield from _troubles(explanation.trace.routes)
 
 
-def _head(passage: Passage) -> Text:
+def _head(passage: Passage) -> Iterator[RenderableType]:
     head = Text().append(f"{passage.rank:>2}  ", style="bold green")
-    head.append_text(location(passage.title, passage.source, passage.title_path, passage.pages))
+    yield head.append_text(location(passage.title, passage.source, passage.title_path, passage.pages))
     ranks = ", ".join(f"{route} {score.rank}" for route, score in passage.routes.items())
-    head.append(f"\n    score {passage.score:.4f}, relevance {passage.relevance:.2f} ({ranks})  ", style="dim")
-    return head.append(screen.place(passage.source), style="dim")
+    scores = f"score {passage.score:.4f}, relevance {passage.relevance:.2f} ({ranks})"
+    for words in (screen.place(passage.source), scores):
+        yield Padding(Text(words, style="dim", overflow="fold"), (0, 0, 0, 4), expand=False)
 
 
 def _summary(result: SearchResult) -> str:
@@ -103,11 +104,12 @@ def _troubles(routes: Sequence[RouteReport]) -> Iterator[RenderableType]:
 
 def _target(target: ChunkExplanation) -> Iterator[RenderableType]:
     yield location(target.title, target.source, target.title_path, ())
-    yield Text(f"    chunk {target.chunk_id}  {screen.place(target.source)}", style="dim")
-    yield Padding(excerpt(target.text, target.span, ()), (0, 0, 0, 4))
+    for words in (screen.place(target.source), f"chunk {target.chunk_id}"):
+        yield Padding(Text(words, style="dim", overflow="fold"), (0, 0, 0, 4), expand=False)
+    yield Padding(excerpt(target.text, target.span, ()), (0, 0, 0, 4), expand=False)
     table = Table(box=None, show_header=False, padding=(0, 1), pad_edge=False)
     for stage in target.stages:
         mark = Text("✓", style="green") if stage.passed else Text("✗", style="red")
         table.add_row(mark, Text(stage.stage), Text(screen.line(stage.detail)))
-    yield Padding(table, (0, 0, 0, 4))
-    yield Padding(Text(screen.line(target.verdict), style="bold"), (0, 0, 1, 4))
+    yield Padding(table, (0, 0, 0, 4), expand=False)
+    yield Padding(Text(screen.line(target.verdict), style="bold"), (0, 0, 1, 4), expand=False)

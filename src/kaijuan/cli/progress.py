@@ -67,7 +67,7 @@ def _live(console: Console, clock: Callable[[], float]) -> Iterator[Report]:
 def describe(progress: Progress, seconds: float) -> str:
     """Return the stage, what is done and how fast on one line."""
     of_all = f" of {progress.total}" if progress.total is not None else ""
-    parts = [f"{progress.stage.value}: {progress.done}{of_all} files"]
+    parts = [f"{progress.stage.value}: {progress.done}{of_all} documents"]
     if progress.chunks:
         rate = progress.indexed / seconds if seconds > 0 else 0.0
         parts.append(f"{progress.indexed} of {progress.chunks} chunks indexed ({rate:.0f}/s)")

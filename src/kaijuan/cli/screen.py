@@ -70,8 +70,12 @@ def show(*items: RenderableType) -> None:
     with console.capture() as printed:
         for item in items:
             console.print(item)
+    text = printed.get()
+    if not console.is_terminal:
+        # Tables and indents are filled up with blanks, which are of no use in a file.
+        text = "".join(f"{each.rstrip()}\n" for each in text.split("\n")).removesuffix("\n")
     with _pipe_may_break():
-        sys.stdout.write(printed.get())
+        sys.stdout.write(text)
         sys.stdout.flush()
 
 

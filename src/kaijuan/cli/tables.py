@@ -47,7 +47,7 @@ def run(report: RunReport) -> Iterator[RenderableType]:
     )
     for item in report.failed:
         yield Text.assemble(("✗ ", "red"), screen.place(item.source))
-        yield Padding(Text.assemble((item.code, "red"), ": ", screen.lines(item.message)), (0, 0, 0, 4))
+        yield Padding(Text.assemble((item.code, "red"), ": ", screen.lines(item.message)), (0, 0, 0, 4), expand=False)
 
 
 def documents(versions: Sequence[Version]) -> Iterator[RenderableType]:
@@ -171,7 +171,7 @@ def _block(block: Block, text: str) -> RenderableType:
     style = "bold" if block.kind.value == "heading" else ""
     note = f"{block.kind.value}{', ' + page_words(block.pages) if block.pages else ''}"
     shown = Text.assemble((f"{note}\n", "dim"), (screen.lines(cut), style))
-    return Padding(shown, (0, 0, 0, 2))
+    return Padding(shown, (0, 0, 0, 2), expand=False)
 
 
 def _history(history: Sequence[Version], current: Version) -> Iterator[RenderableType]:

@@ -155,7 +155,7 @@ def test_progress_off_a_terminal_is_a_line_now_and_then(capsys: pytest.CaptureFi
     printed = capsys.readouterr()
     assert printed.out == ""
     shown = printed.err.splitlines()
-    assert [line.split(" files")[0] for line in shown] == ["reading: 1", "reading: 3 of 9", "publishing: 9 of 9"]
+    assert [line.split(" documents")[0] for line in shown] == ["reading: 1", "reading: 3 of 9", "publishing: 9 of 9"]
     assert r"a\nb\x1b[31m😀[red].pdf" in shown[0]
     assert "20 of 50 chunks indexed (3/s), 1 failed" in shown[1]
 
@@ -172,7 +172,7 @@ def test_progress_on_a_terminal_is_live(monkeypatch: pytest.MonkeyPatch) -> None
     with shown_progress() as report:
         report(_progress(done=4, total=9))
     shown = terminal.getvalue()
-    assert "reading: 4 of 9 files" in shown
+    assert "reading: 4 of 9 documents" in shown
     assert "\x1b[31m😀" not in shown
 
 
