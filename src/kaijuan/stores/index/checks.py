@@ -100,16 +100,27 @@ def _check_value(name: str, value: object) -> None:
         raise UsageError(f"{value!r} cannot be stored in {name!r}.")
 
 
+def _texts(name: str, items: Iterable[object]) -> tuple[str, ...]:
+    texts = []
+    for item in items:
+        if not isinstance(item, str):
+            raise UsageError(f"The list in {name!r} holds {item!r}; lists are of text.")
+        _check_value(name, item)
+        texts.append(item)
+    return tuple(texts)
+
+
 def check_payload(payload: Mapping[str, Value | tuple[str, ...]]) -> dict[str, Value | tuple[str, ...]]:
     """Return a copy of the payload, lists as tuples."""
     copy: dict[str, Value | tuple[str, ...]] = {}
     for name, value in payload.items():
-        if name in RESERVED or not name or not _encodable(name):
+        if name in RESERVED or not name or name.startswith("\x00") or not _encodable(name):
             raise UsageError(f"A payload field cannot be named {name!r}.")
-        elements = tuple(value) if isinstance(value, tuple | list) else (value,)
-        for element in elements:
-            _check_value(name, element)
-        copy[name] = elements if isinstance(value, tuple | list) else value  # type: ignore[assignment]  # narrowed above
+        if isinstance(value, tuple | list):
+            copy[name] = _texts(name, value)
+        else:
+            _check_value(name, value)
+            copy[name] = value
     return copy
 
 

@@ -19,7 +19,8 @@ from kaijuan.core.ids import ChunkId
 from kaijuan.errors import BusyError, CorruptStoreError, DiskFullError, KaijuanError, StoreError
 from kaijuan.index.ports import Hit, Point, PointHeader, Vector
 from kaijuan.stores.index import ranking
-from kaijuan.stores.index.qdrant_filters import compile_filter, decode_value, encode_value, path, wishes
+from kaijuan.stores.index.qdrant_filters import compile_filter, path, wishes
+from kaijuan.stores.index.qdrant_payloads import decode_payload, encode_payload
 
 APPROXIMATE_ABOVE = 100_000
 """Points up to which every dense search scans; beyond, it walks the graph when the filter leaves more than `_SCAN`."""
@@ -74,20 +75,13 @@ def _config(dimensions: int) -> vendor.EdgeConfig:
 
 
 def _record(point: Point) -> vendor.Point:
-    payload: dict[str, object] = {
-        name: [encode_value(item) for item in value] if isinstance(value, tuple) else encode_value(value)
-        for name, value in point.payload.items()
-    }
-    payload["valid_from"], payload["valid_to"] = point.valid_from, point.valid_to
+    payload = {**encode_payload(point.payload), "valid_from": point.valid_from, "valid_to": point.valid_to}
     terms = vendor.SparseVector(list(point.terms), list(point.terms.values()))
     return vendor.Point(UUID(point.id), {"dense": point.vector.tolist(), "lexical": terms}, payload)
 
 
 def _payload(stored: Mapping[str, object] | None) -> tuple[dict[str, object], int, int]:
-    payload = {
-        name: tuple(decode_value(item) for item in value) if isinstance(value, list) else decode_value(value)
-        for name, value in (stored or {}).items()
-    }
+    payload = decode_payload(stored or {})
     start, end = payload.pop("valid_from", 0), payload.pop("valid_to", 0)
     return payload, _number(start), _number(end)
 

@@ -1,7 +1,7 @@
-"""Our filter tree in Qdrant Edge's words, meaning exactly what `core.filters.matches` means.
+"""Our filter tree in Qdrant Edge's words, meaning what `core.filters.matches` means.
 
-Booleans are stored as marked text, because the engine's binding takes `True` for the number 1. Numbers of more
-than 53 bits are compared in double precision by ranges, exactly by equality.
+Two limits, both far from what documents hold: ranges compare integers of more than 53 bits in double precision,
+and take floats of 16 or 17 digits as one unit in the last place off (see `qdrant_payloads.py`).
 """
 
 from __future__ import annotations
@@ -12,12 +12,9 @@ from dataclasses import dataclass
 import qdrant_edge as vendor
 
 from kaijuan.core.filters import And, Eq, Exists, Filter, In, Not, Or, Range, Value
+from kaijuan.stores.index.qdrant_payloads import EXACT, encode_value, is_exact
 
-_MARK = "\x00"
-_TRUE, _FALSE = _MARK + "true", _MARK + "false"
-_EXACT = 2**53
-
-Stored = str | int | float | list[str | int | float]
+_INTEGERS = 2**53
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,22 +23,6 @@ class Wish:
 
     field: str
     text: bool
-
-
-def encode_value(value: Value) -> str | int | float:
-    """Return a scalar as the engine stores it."""
-    if isinstance(value, bool):
-        return _TRUE if value else _FALSE
-    if isinstance(value, str) and value.startswith(_MARK):
-        return _MARK + value
-    return value
-
-
-def decode_value(stored: object) -> object:
-    """Return what `encode_value` was given."""
-    if isinstance(stored, str) and stored.startswith(_MARK):
-        return stored == _TRUE if stored in (_TRUE, _FALSE) else stored[1:]
-    return stored
 
 
 def path(field: str) -> str:
@@ -81,8 +62,10 @@ def _equals(name: str, value: Value) -> vendor.FieldCondition:
     stored = encode_value(value)
     if isinstance(stored, str):
         return vendor.FieldCondition(path(name), match=vendor.MatchValue(stored))
-    if isinstance(stored, int) and abs(stored) > _EXACT:
+    if isinstance(stored, int) and abs(stored) > _INTEGERS:
         return vendor.FieldCondition(path(name), match=vendor.MatchValue(stored))
+    if isinstance(stored, float) and not is_exact(stored):
+        return vendor.FieldCondition(f'"{EXACT}"."{name}"', match=vendor.MatchValue(repr(stored)))
     return vendor.FieldCondition(path(name), range=vendor.RangeFloat(gte=float(stored), lte=float(stored)))
 
 

@@ -77,8 +77,6 @@ class Server:
                 writer.close()
 
     async def _answer(self, writer: asyncio.StreamWriter, request: int, verb: str, arguments: protocol.Message) -> None:
-        if verb != "ping":
-            self._last = asyncio.get_running_loop().time()
         try:
             answer = [request, None, await self._perform(verb, arguments)]
         except KaijuanError as error:
@@ -91,7 +89,8 @@ class Server:
             await writer.drain()
         except (ConnectionError, RuntimeError):
             pass  # the client has gone; it asked for nothing that must be undone
-        self._last = asyncio.get_running_loop().time()
+        if verb not in ("hello", "ping"):  # looking whether the owner is there is no work
+            self._last = asyncio.get_running_loop().time()
 
     async def _perform(self, verb: str, arguments: protocol.Message) -> object:
         if verb == "hello":
