@@ -294,15 +294,22 @@ def _part_family(ruler: Ruler, family: Sequence[_Core], target: int) -> list[lis
 
 
 def _merge_parents(ruler: Ruler, families: Sequence[list[_Core]], target: int) -> list[list[_Core]]:
-    """Join neighbouring small parents below one top-level title; across titles only the tiny ones."""
+    """Join neighbouring small parents below one top-level title; across titles tiny ones, up to half a parent."""
     merged: list[list[_Core]] = []
+    before = 0
     for family in families:
+        size = ruler.count(family[0].start, family[-1].end)
         if merged:
             last = merged[-1]
-            sizes = [ruler.count(one[0].start, one[-1].end) for one in (last, family)]
-            near = min(sizes) < target // 2 if last[-1].top == family[0].top else max(sizes) < target // 8
-            if near and ruler.count(last[0].start, family[-1].end) <= target:
+            total = ruler.count(last[0].start, family[-1].end)
+            if last[-1].top == family[0].top:
+                near = min(ruler.count(last[0].start, last[-1].end), size) < target // 2 and total <= target
+            else:
+                near = max(before, size) < target // 4 and total <= target // 2
+            if near:
                 last.extend(family)
+                before = size
                 continue
         merged.append(list(family))
+        before = size
     return merged
