@@ -40,11 +40,13 @@ def lines(text: str) -> str:
 
 
 def place(source: str) -> str:
-    """Return a source address as people write it: a path for files, the address itself otherwise."""
+    """Return a source address as people write it: a path for files, below here a relative one, else the address."""
     parts = urlsplit(source)
     if parts.scheme != "file":
         return line(source)
     path = unquote(parts.path)
+    with suppress(OSError, ValueError):
+        path = str(PurePosixPath(path).relative_to(os.getcwd()))
     return line(f"{path}#{unquote(parts.fragment)}" if parts.fragment else path)
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from pathlib import Path
 
 import pytest
 from hypothesis import given
@@ -42,7 +43,9 @@ def test_times_are_local_and_a_day_counts_to_its_end() -> None:
     assert read_as_of("2025-03-01") == pytest.approx(1_740_844_800.0 - 0.001)
 
 
-def test_sources_are_shown_as_people_write_them() -> None:
+def test_sources_are_shown_as_people_write_them(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.chdir(tmp_path)
+    assert screen.place((tmp_path / "手册" / "a b.md").as_uri()) == "手册/a b.md"
     assert screen.place("file:///a/%E6%89%8B%E5%86%8C.pdf") == "/a/手册.pdf"
     assert screen.place("file:///a/rows.jsonl#7") == "/a/rows.jsonl#7"
     assert screen.place("https://a.example/%E6%89%8B") == "https://a.example/%E6%89%8B"
