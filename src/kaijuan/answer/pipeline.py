@@ -55,21 +55,22 @@ async def answer(question: str, result: SearchResult, embedder: Embedder, settin
     """
     if not question.strip():
         raise UsageError("The question is empty.", hint="Write what you want to know.")
-    timings: dict[str, float] = {}
+    timings = dict(result.timings_ms)
     with telemetry.timed(timings, "answer"):
         passages = result.passages[: settings.passages]
         phrases = phrases_for(question)
         with telemetry.timed(timings, "read"):
             questions, reads, kept = await asyncio.to_thread(read_evidence, question, passages, settings)
         if not any(one.weights for one in questions):
-            return _without(question, result, Status.CLARIFY, phrases.clarify)
+            return _without(question, result, Status.CLARIFY, phrases.clarify, timings=timings)
         if not reads:
-            return _without(question, result, Status.REFUSED, phrases.empty)
+            return _without(question, result, Status.REFUSED, phrases.empty, timings=timings)
         with telemetry.timed(timings, "embed"):
             cosines = await cosines_of(questions, kept, embedder)
         with telemetry.timed(timings, "judge"):
             evidence = Evidence(passages=passages, reads=reads, kept=kept, cosines=cosines)
             judged = await asyncio.to_thread(_judge, questions, evidence, embedder.info.name, settings)
+    timings["total"] = round(result.timings_ms.get("total", 0.0) + timings["answer"], 3)
     return _answer(question, result, judged, evidence, phrases, timings)
 
 
