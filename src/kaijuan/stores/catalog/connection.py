@@ -96,5 +96,6 @@ def insert_missing(connection: Connection, table: Table, rows: Sequence[Mapping[
     if not rows:
         return 0
     dialect = postgresql if connection.dialect.name == "postgresql" else sqlite
-    statement = dialect.insert(table).on_conflict_do_nothing()
-    return sum(connection.execute(statement, dict(row)).rowcount for row in rows)
+    # The rows themselves are counted: some drivers do not say how many an insert made.
+    statement = dialect.insert(table).on_conflict_do_nothing().returning(*table.primary_key)
+    return sum(len(connection.execute(statement, dict(row)).all()) for row in rows)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from sqlalchemy import (
     Column,
-    Float,
+    Double,
     ForeignKey,
     Index,
     Integer,
@@ -29,7 +29,7 @@ metadata = MetaData(
 # page wrongly, so that the byte order is asked for by name.
 _WORD = String().with_variant(String(collation="C"), "postgresql")
 
-tenant = Table("tenant", metadata, Column("id", _WORD, primary_key=True), Column("created_at", Float, nullable=False))
+tenant = Table("tenant", metadata, Column("id", _WORD, primary_key=True), Column("created_at", Double, nullable=False))
 
 knowledge_base = Table(
     "knowledge_base",
@@ -40,7 +40,7 @@ knowledge_base = Table(
     Column("head", Integer, nullable=False),
     Column("policy_version", Integer, nullable=False),
     Column("space", _WORD, nullable=False),
-    Column("created_at", Float, nullable=False),
+    Column("created_at", Double, nullable=False),
     UniqueConstraint("tenant_id", "name"),
 )
 
@@ -63,8 +63,8 @@ ingestion_run = Table(
     Column("kind", String, nullable=False),
     Column("target", Integer, nullable=False),
     Column("state", String, nullable=False),
-    Column("started_at", Float, nullable=False),
-    Column("finished_at", Float),
+    Column("started_at", Double, nullable=False),
+    Column("finished_at", Double),
     # Runs of one base are numbered: two of them may begin within one tick of the clock.
     Column("number", Integer, nullable=False),
     UniqueConstraint("kb_id", "number"),
@@ -102,7 +102,7 @@ document_version = Table(
     Column("pages", Integer, nullable=False),
     Column("metadata", Text, nullable=False),
     Column("warnings", Text, nullable=False),
-    Column("created_at", Float, nullable=False),
+    Column("created_at", Double, nullable=False),
     Column("valid_from", Integer, nullable=False),
     Column("valid_to", Integer, nullable=False),
     # Children are counted once, at staging, so that the size of a snapshot is a sum over versions.
@@ -127,7 +127,7 @@ block = Table(
     Column("pages", Text, nullable=False),
     Column("lines", LargeBinary),
     Column("language", String, nullable=False),
-    Column("confidence", Float, nullable=False),
+    Column("confidence", Double, nullable=False),
     Index(None, "version_id", "start", "stop"),
 )
 
@@ -161,7 +161,7 @@ snapshot = Table(
     metadata,
     Column("kb_id", _WORD, ForeignKey("knowledge_base.id"), primary_key=True),
     Column("number", Integer, primary_key=True, autoincrement=False),
-    Column("created_at", Float, nullable=False),
+    Column("created_at", Double, nullable=False),
     Column("run_id", _WORD, nullable=False),
     Column("documents", Integer, nullable=False),
     Column("chunks", Integer, nullable=False),
@@ -185,7 +185,7 @@ lease = Table(
     metadata,
     Column("kb_id", _WORD, ForeignKey("knowledge_base.id"), primary_key=True),
     Column("owner", _WORD, nullable=False),
-    Column("expires_at", Float, nullable=False),
+    Column("expires_at", Double, nullable=False),
 )
 
 trace = Table(
@@ -193,7 +193,7 @@ trace = Table(
     metadata,
     Column("id", _WORD, primary_key=True),
     Column("kb_id", _WORD, ForeignKey("knowledge_base.id"), nullable=False),
-    Column("created_at", Float, nullable=False),
+    Column("created_at", Double, nullable=False),
     Column("body", Text, nullable=False),
     Index(None, "kb_id", "created_at"),
 )

@@ -18,7 +18,7 @@ def upgrade() -> None:
     op.create_table(
         "tenant",
         sa.Column("id", WORD, nullable=False),
-        sa.Column("created_at", sa.Float(), nullable=False),
+        sa.Column("created_at", sa.Double(), nullable=False),
         sa.PrimaryKeyConstraint("id", name=op.f("pk_tenant")),
     )
     op.create_table(
@@ -29,7 +29,7 @@ def upgrade() -> None:
         sa.Column("head", sa.Integer(), nullable=False),
         sa.Column("policy_version", sa.Integer(), nullable=False),
         sa.Column("space", WORD, nullable=False),
-        sa.Column("created_at", sa.Float(), nullable=False),
+        sa.Column("created_at", sa.Double(), nullable=False),
         sa.ForeignKeyConstraint(["tenant_id"], ["tenant.id"], name=op.f("fk_knowledge_base_tenant_id")),
         sa.PrimaryKeyConstraint("id", name=op.f("pk_knowledge_base")),
         sa.UniqueConstraint("tenant_id", "name", name=op.f("uq_knowledge_base_tenant_id_name")),
@@ -59,8 +59,8 @@ def upgrade() -> None:
         sa.Column("kind", sa.String(), nullable=False),
         sa.Column("target", sa.Integer(), nullable=False),
         sa.Column("state", sa.String(), nullable=False),
-        sa.Column("started_at", sa.Float(), nullable=False),
-        sa.Column("finished_at", sa.Float(), nullable=True),
+        sa.Column("started_at", sa.Double(), nullable=False),
+        sa.Column("finished_at", sa.Double(), nullable=True),
         sa.Column("number", sa.Integer(), nullable=False),
         sa.ForeignKeyConstraint(["kb_id"], ["knowledge_base.id"], name=op.f("fk_ingestion_run_kb_id")),
         sa.PrimaryKeyConstraint("id", name=op.f("pk_ingestion_run")),
@@ -70,7 +70,7 @@ def upgrade() -> None:
         "lease",
         sa.Column("kb_id", WORD, nullable=False),
         sa.Column("owner", WORD, nullable=False),
-        sa.Column("expires_at", sa.Float(), nullable=False),
+        sa.Column("expires_at", sa.Double(), nullable=False),
         sa.ForeignKeyConstraint(["kb_id"], ["knowledge_base.id"], name=op.f("fk_lease_kb_id")),
         sa.PrimaryKeyConstraint("kb_id", name=op.f("pk_lease")),
     )
@@ -90,7 +90,7 @@ def upgrade() -> None:
         "snapshot",
         sa.Column("kb_id", WORD, nullable=False),
         sa.Column("number", sa.Integer(), autoincrement=False, nullable=False),
-        sa.Column("created_at", sa.Float(), nullable=False),
+        sa.Column("created_at", sa.Double(), nullable=False),
         sa.Column("run_id", WORD, nullable=False),
         sa.Column("documents", sa.Integer(), nullable=False),
         sa.Column("chunks", sa.Integer(), nullable=False),
@@ -101,7 +101,7 @@ def upgrade() -> None:
         "trace",
         sa.Column("id", WORD, nullable=False),
         sa.Column("kb_id", WORD, nullable=False),
-        sa.Column("created_at", sa.Float(), nullable=False),
+        sa.Column("created_at", sa.Double(), nullable=False),
         sa.Column("body", sa.Text(), nullable=False),
         sa.ForeignKeyConstraint(["kb_id"], ["knowledge_base.id"], name=op.f("fk_trace_kb_id")),
         sa.PrimaryKeyConstraint("id", name=op.f("pk_trace")),
@@ -125,7 +125,7 @@ def upgrade() -> None:
         sa.Column("pages", sa.Integer(), nullable=False),
         sa.Column("metadata", sa.Text(), nullable=False),
         sa.Column("warnings", sa.Text(), nullable=False),
-        sa.Column("created_at", sa.Float(), nullable=False),
+        sa.Column("created_at", sa.Double(), nullable=False),
         sa.Column("valid_from", sa.Integer(), nullable=False),
         sa.Column("valid_to", sa.Integer(), nullable=False),
         sa.Column("children", sa.Integer(), nullable=False),
@@ -168,7 +168,7 @@ def upgrade() -> None:
         sa.Column("pages", sa.Text(), nullable=False),
         sa.Column("lines", sa.LargeBinary(), nullable=True),
         sa.Column("language", sa.String(), nullable=False),
-        sa.Column("confidence", sa.Float(), nullable=False),
+        sa.Column("confidence", sa.Double(), nullable=False),
         sa.ForeignKeyConstraint(
             ["version_id"], ["document_version.id"], name=op.f("fk_block_version_id"), ondelete="CASCADE"
         ),
