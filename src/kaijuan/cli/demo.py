@@ -46,7 +46,8 @@ def _say_added(report: RunReport) -> None:
 
     from kaijuan.cli import tables
 
-    screen.show(Text(f"The bundled documents of an invented company, from {sample_folder()}:"), *tables.run(report))
+    folder = screen.place(sample_folder().as_uri())
+    screen.show(Text(f"The bundled documents of an invented company, from {folder}:"), *tables.run(report))
 
 
 def _say_answer(question: str, answer: Answer) -> None:
