@@ -11,7 +11,7 @@ SAMPLE = 20_000
 KANA_SHARE = 0.05
 """Share of kana among East Asian letters from which a text is Japanese. Japanese has a third to a half; a Chinese
 text that quotes a Japanese name has less than this."""
-EAST_ASIAN_SHARE = 0.15
+EAST_ASIAN_SHARE = 0.12
 """Share of East Asian letters from which a text is not English: one of them says as much as several Latin ones, and
 technical Chinese is full of Latin names."""
 

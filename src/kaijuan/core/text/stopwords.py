@@ -32,8 +32,11 @@ ENGLISH_MONTHS = {name: _MONTHS.index(name[:3]) + 1 for name in sorted(_MONTH_NA
 """English month names, long and short, and their numbers."""
 
 ABBREVIATIONS = _words("""
-    mr mrs ms dr prof sr jr st vs etc e.g i.e eg ie cf al fig figs no nos vol pp p ch sec eq dept inc ltd co corp
-    approx est jan feb mar apr jun jul aug sep sept oct nov dec a.m p.m u.s u.k u.n ph.d gen col sgt capt rev hon
-    gov sen rep mt ave blvd art op ed eds resp
+    mr mrs ms dr prof sr jr st vs etc e.g i.e eg ie cf al dept inc ltd co corp approx est a.m p.m u.s u.k u.n ph.d gen
+    col sgt capt rev hon gov sen rep mt ave blvd ed eds resp
 """)
 """English words after which a full stop does not end a sentence, without that full stop."""
+NUMBERED = _words("""
+    fig figs no nos vol pp p ch sec eq art op jan feb mar apr jun jul aug sep sept oct nov dec
+""")
+"""English words after which a full stop does not end a sentence when a number follows."""
