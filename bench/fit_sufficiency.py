@@ -43,7 +43,7 @@ from kaijuan.models.embedders.choose import onboard
 from kaijuan.retrieve.cut import USED, fate
 from kaijuan.retrieve.expand import areas
 from kaijuan.retrieve.fuse import minmax
-from kaijuan.retrieve.relevance import floors, relevance
+from kaijuan.retrieve.relevance import FITS, floors, relevance
 from kaijuan.retrieve.results import Candidate, Passage, RouteScore
 from kaijuan.retrieve.settings import RetrieveSettings
 from kaijuan.retrieve.understand import understand
@@ -248,7 +248,7 @@ async def passages_of(corpus: Corpus, text: str, without: frozenset[str], embedd
     candidates = []
     fused = minmax(lists, {"dense": share, "lexical": 1 - share})
     for rank, item in enumerate(fused, start=1):
-        score = relevance(query, item.routes, lowest)
+        score = relevance(query, item.routes, lowest, FITS.get(embedder.info.name))
         why = fate(item, fused[0].score, score, settings)
         place = RouteScore(rank, item.score)
         candidates.append(Candidate(chunk_id=item.id, routes=item.routes, fused=place, relevance=score, fate=why))
@@ -374,8 +374,9 @@ def balanced(cases: Sequence[Case], p: Floats, threshold: float) -> float:
 
 
 def report(cases: Sequence[Case], names: Sequence[str], threshold: float) -> dict[str, Any]:
-    """Judge each group by what the others taught."""
+    """Judge each group by what the others taught, and beside it by what all of them taught."""
     out: dict[str, Any] = {}
+    everything = fit(cases, names)
     for group in sorted({case.group for case in cases}):
         mine = [case for case in cases if case.group == group]
         p = probabilities(mine, fit([case for case in cases if case.group != group], names))
@@ -384,6 +385,10 @@ def report(cases: Sequence[Case], names: Sequence[str], threshold: float) -> dic
         out[group] = {
             "answered_of_answerable": round(float((good >= threshold).mean()), 3),
             "auroc": auroc(good, p[kinds != "yes"]),
+            "fitted_on_all": {
+                kind: round(float((probabilities(mine, everything)[kinds == kind] >= threshold).mean()), 3)
+                for kind in sorted(set(kinds))
+            },
         }
         for kind in sorted(set(kinds) - {"yes"}):
             bad = p[kinds == kind]

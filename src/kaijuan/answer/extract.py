@@ -18,6 +18,8 @@ from kaijuan.retrieve.results import Passage
 
 CONTEXT_SHARE = 0.6
 """What a question term in the title or heading counts beside one in the sentence itself."""
+FLOOR = 0.3
+"""Rarity of a term that all units hold, where one that none holds has 1 + this."""
 ANCHOR_BONUS, NEAR_MISS = 0.5, 0.4
 COVERAGE, SIMILARITY, FOUND, RANK, VALUE = 0.45, 0.45, 0.1, 0.02, 0.15
 """Weights of a unit's score, measured by bench/fit_sufficiency.py: share of correct sentences chosen."""
@@ -34,8 +36,23 @@ class Read:
     unit: Unit
     terms: Mapping[str, int]
     context: frozenset[str]
-    folded: str
-    """Normalised text of unit and context."""
+    quote: str
+    """Normalised text of the unit."""
+    around: str
+    """Normalised text of its context."""
+
+    @property
+    def folded(self) -> str:
+        """Normalised text of context and unit."""
+        return f"{self.around}\n{self.quote}"
+
+    def says(self, key: str) -> bool:
+        """Say whether the unit holds a term. Han words also count inside words that were cut another way."""
+        return key in self.terms or (_is_han(key) and key in self.quote)
+
+    def about(self, key: str) -> bool:
+        """Say whether the unit's context holds a term."""
+        return key in self.context or (_is_han(key) and key in self.around)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -52,17 +69,19 @@ class Scored:
 
 def read_units(units: Sequence[Unit]) -> list[Read]:
     """Analyse units. Contexts repeat, so each is analysed once."""
-    contexts: dict[str, frozenset[str]] = {}
+    contexts: dict[str, tuple[frozenset[str], str]] = {}
     read: list[Read] = []
     for unit in units:
         if unit.context not in contexts:
-            contexts[unit.context] = frozenset(_counts(unit.context))
+            contexts[unit.context] = frozenset(_counts(unit.context)), normalise(unit.context)[0]
+        context, around = contexts[unit.context]
         read.append(
             Read(
                 unit=unit,
                 terms=_counts(unit.quote),
-                context=contexts[unit.context],
-                folded=normalise(f"{unit.context}\n{unit.quote}")[0],
+                context=context,
+                quote=normalise(unit.quote)[0],
+                around=around,
             )
         )
     return read
@@ -75,19 +94,31 @@ def _counts(text: str) -> dict[str, int]:
     return counts
 
 
+def _is_han(key: str) -> bool:
+    return key[0] >= "\u3400"
+
+
 def rarities(question: Question, units: Sequence[Read]) -> dict[str, float]:
-    """Return how much each question term tells the units apart: its weight times idf over them."""
-    held = {key: sum(key in read.terms or key in read.context for read in units) for key in question.weights}
-    return {key: weight * (0.3 + idf(len(units), held[key])) for key, weight in question.weights.items()}
+    """Return how much each question term tells the units apart: its weight times idf over them.
+
+    The idf is scaled to what an absent term would have, so that it means the same for few units and many.
+    """
+    most = idf(len(units), 0)
+    held = {key: sum(read.says(key) or read.about(key) for read in units) for key in question.weights}
+    return {key: weight * (FLOOR + idf(len(units), held[key]) / most) for key, weight in question.weights.items()}
 
 
-def coverage(rarity: Mapping[str, float], terms: Mapping[str, int], context: frozenset[str]) -> float:
-    """Return the share of the question that `terms` hold; what only the context holds counts less."""
+def coverage(rarity: Mapping[str, float], reads: Sequence[Read]) -> float:
+    """Return the share of the question that `reads` hold together; what only their context holds counts less."""
     whole = sum(rarity.values())
     if not whole:
         return 0.0
-    inside = sum(value for key, value in rarity.items() if key in terms)
-    around = sum(value for key, value in rarity.items() if key not in terms and key in context)
+    inside = around = 0.0
+    for key, value in rarity.items():
+        if any(read.says(key) for read in reads):
+            inside += value
+        elif any(read.about(key) for read in reads):
+            around += value
     return (inside + CONTEXT_SHARE * around) / whole
 
 
@@ -98,7 +129,7 @@ def shortlist(
     keys: list[tuple[float, int]] = []
     tables = [rarities(question, reads) for question in questions]
     for at, read in enumerate(reads):
-        words = max(coverage(table, read.terms, read.context) for table in tables)
+        words = max(coverage(table, [read]) for table in tables)
         anchored = sum(anchor.held(read.terms, read.folded) for question in questions for anchor in question.anchors)
         place = 0.3 * read.unit.found + 0.2 * passages[read.unit.passage].relevance - 0.05 * read.unit.passage
         keys.append((-(words + place + 0.3 * anchored), at))
@@ -111,7 +142,7 @@ def score_units(question: Question, reads: Sequence[Read], similarities: npt.NDA
     low, high = (float(similarities.min()), float(similarities.max())) if len(reads) else (0.0, 0.0)
     scored: list[Scored] = []
     for read, cosine in zip(reads, similarities.tolist(), strict=True):
-        covered = coverage(rarity, read.terms, read.context)
+        covered = coverage(rarity, [read])
         meaning = (cosine - low) / max(high - low, FLAT)
         score = COVERAGE * covered + SIMILARITY * meaning + FOUND * read.unit.found - RANK * read.unit.passage
         score += _anchor_score(question.anchors, read)

@@ -71,7 +71,8 @@ _INTERROGATIVES = re.compile(
     r"什么时候|甚麼時候|什么地方|什么样|什么|甚麼|什麼|哪一年|哪一[个位种天]|哪[年月日天]|何时|何時|何处|何年|何人|是谁|是誰|多少|多久|多长|多大"
     r"|几[个位种次年月天岁条项名家]|幾[個位種次年月天歲條項名家]|哪[些个位种里裡兒儿國国]|哪|谁|誰|怎么样|怎麼樣|怎么|怎麼|怎样|如何|为什么|為什麼|为何|為何|是否|吗|嗎|呢"
     r"|请问|請問|[这那這]是"
-    r"|\b(?:who|whom|whose|what|which|when|where|why|how(?: (?:many|much|long|often|far|old))?)(?:'s)?\b",
+    r"|\b(?:who|whom|whose|what|which|when|where|why|how(?: (?:many|much|long|often|far|old))?)(?:'s)?\b"
+    r"|\b(?:do|does|did|means?)\b",
     re.IGNORECASE,
 )
 _PART = re.compile(r"[^?？]*[?？]+|[^?？]+\Z")
@@ -103,6 +104,8 @@ _SAYS = {
     TermKind.DATE: 1.0,
 }
 """How much a term of a kind says about what is wanted. Forms and leads repeat what others say."""
+_LONE_HAN = 0.5
+"""Of a word of one character: most of them are parts of words."""
 
 
 def read_question(text: str) -> Question:
@@ -110,7 +113,7 @@ def read_question(text: str) -> Question:
     terms = _content(text)
     weights: dict[str, float] = {}
     for term in terms:
-        weights[term.text] = _SAYS[term.kind]
+        weights[term.text] = _SAYS[term.kind] * (_LONE_HAN if _is_lone(term.text) else 1.0)
     return Question(
         text=text,
         language=language_of(text),
@@ -127,6 +130,10 @@ def wanted(text: str) -> Wanted | None:
     if match := _HOW_MUCH.search(text):
         return Wanted(time=False, unit=match["unit"] or "")
     return None
+
+
+def _is_lone(key: str) -> bool:
+    return len(key) == 1 and key >= "\u3400"
 
 
 def parts_of(text: str) -> list[str]:

@@ -112,12 +112,10 @@ def _distinct(cosines: Sequence[float]) -> float:
 
 def _passage_coverage(question: Question, reads: Sequence[Read]) -> float:
     rarity = rarities(question, reads)
-    terms: dict[int, dict[str, int]] = {}
-    context: dict[int, frozenset[str]] = {}
+    passages: dict[int, list[Read]] = {}
     for read in reads:
-        terms.setdefault(read.unit.passage, {}).update(read.terms)
-        context[read.unit.passage] = context.get(read.unit.passage, frozenset()) | read.context
-    return max(coverage(rarity, terms[at], context[at]) for at in terms)
+        passages.setdefault(read.unit.passage, []).append(read)
+    return max(coverage(rarity, group) for group in passages.values())
 
 
 def _missing(question: Question, reads: Sequence[Read]) -> float:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Awaitable, Callable, Sequence
 
 import pytest
 
@@ -11,12 +11,13 @@ from kaijuan.answer.results import Answer, Status
 from kaijuan.answer.settings import AnswerSettings
 from kaijuan.core.documents import BlockKind
 from kaijuan.errors import UsageError
-from kaijuan.retrieve.results import Passage
+from kaijuan.index.ports import Vectors
+from kaijuan.retrieve.results import Passage, SearchResult
 from kaijuan.testing.embedders import HashEmbedder
 
-if TYPE_CHECKING:
-    from conftest import MakePassage, MakeResult
-
+MakePassage = Callable[..., Passage]
+MakeResult = Callable[..., SearchResult]
+Ask = Callable[..., Awaitable[Answer]]
 P, H, T, L = BlockKind.PARAGRAPH, BlockKind.HEADING, BlockKind.TABLE, BlockKind.LIST
 
 
@@ -41,7 +42,7 @@ def handbook(passage: MakePassage) -> tuple[Passage, ...]:
 
 
 @pytest.fixture
-def ask(handbook: tuple[Passage, ...], result: MakeResult):  # type: ignore[no-untyped-def]
+def ask(handbook: tuple[Passage, ...], result: MakeResult) -> Ask:
     async def asked(question: str, **settings: object) -> Answer:
         return await answer(
             question, result(question, *handbook), HashEmbedder(), AnswerSettings.model_validate(settings)
@@ -50,7 +51,7 @@ def ask(handbook: tuple[Passage, ...], result: MakeResult):  # type: ignore[no-u
     return asked
 
 
-async def test_the_sentence_with_the_value_is_quoted(ask) -> None:  # type: ignore[no-untyped-def]
+async def test_the_sentence_with_the_value_is_quoted(ask: Ask) -> None:
     given = await ask("年假每年有几天？")
     assert given.status is Status.ANSWERED
     assert "年假为每年十天。" in given.answer
@@ -59,7 +60,7 @@ async def test_the_sentence_with_the_value_is_quoted(ask) -> None:  # type: igno
     assert given.model == "extractive"
 
 
-async def test_a_citation_leads_to_the_very_characters(ask, handbook: tuple[Passage, ...]) -> None:  # type: ignore[no-untyped-def]
+async def test_a_citation_leads_to_the_very_characters(ask: Ask, handbook: tuple[Passage, ...]) -> None:
     given = await ask("年假每年有几天？", sentences=1, keep_ratio=1)
     [cited] = given.citations
     home = handbook[0]
@@ -74,23 +75,23 @@ async def test_a_citation_leads_to_the_very_characters(ask, handbook: tuple[Pass
     assert box.x1 - box.x0 == len(cited.quote)
 
 
-async def test_a_list_comes_with_its_lead_in(ask) -> None:  # type: ignore[no-untyped-def]
+async def test_a_list_comes_with_its_lead_in(ask: Ask) -> None:
     given = await ask("申请年假须提交什么？", sentences=1)
     assert given.answer == "申请年假须提交：\n申请表\n主管批准"
 
 
-async def test_a_row_is_read_with_its_header_and_cites_both(ask) -> None:  # type: ignore[no-untyped-def]
+async def test_a_row_is_read_with_its_header_and_cites_both(ask: Ask) -> None:
     given = await ask("经理的年假是多少天？", sentences=1)
     assert given.answer == "级别：经理；年假：15 天"
     assert [cited.quote for cited in given.citations] == ["经理 | 15 天", "级别 | 年假"]
 
 
-async def test_the_right_code_is_told_from_its_neighbour(ask) -> None:  # type: ignore[no-untyped-def]
+async def test_the_right_code_is_told_from_its_neighbour(ask: Ask) -> None:
     given = await ask("What does ERR-9988 mean?", sentences=1)
     assert given.answer == "ERR-9988 means that the disk is full."
 
 
-async def test_a_missing_code_is_refused_and_named(ask) -> None:  # type: ignore[no-untyped-def]
+async def test_a_missing_code_is_refused_and_named(ask: Ask) -> None:
     given = await ask("What does ERR-9981 mean?")
     assert given.status is Status.REFUSED
     assert given.answer == "The knowledge base does not say."
@@ -100,21 +101,21 @@ async def test_a_missing_code_is_refused_and_named(ask) -> None:  # type: ignore
     assert not given.citations
 
 
-async def test_one_code_of_two_is_a_partial_answer(ask) -> None:  # type: ignore[no-untyped-def]
+async def test_one_code_of_two_is_a_partial_answer(ask: Ask) -> None:
     given = await ask("What do ERR-9988 and ERR-9981 mean?", refuse_below=0)
     assert given.status is Status.PARTIAL
     assert "disk is full" in given.answer
     assert any("ERR-9981" in note for note in given.notes)
 
 
-async def test_two_codes_are_both_answered(ask) -> None:  # type: ignore[no-untyped-def]
+async def test_two_codes_are_both_answered(ask: Ask) -> None:
     given = await ask("What do ERR-9988 and ERR-9989 mean?", refuse_below=0)
     assert given.status is Status.ANSWERED
     assert "disk is full" in given.answer
     assert "network is down" in given.answer
 
 
-async def test_one_question_of_two_is_a_partial_answer(ask) -> None:  # type: ignore[no-untyped-def]
+async def test_one_question_of_two_is_a_partial_answer(ask: Ask) -> None:
     given = await ask("年假每年有几天？量子计算机的发明人是谁？")
     assert given.status is Status.PARTIAL
     assert "十天" in given.answer
@@ -129,7 +130,7 @@ async def test_one_question_of_two_is_a_partial_answer(ask) -> None:  # type: ig
         ("Who invented the quantum computer?", "The knowledge base does not say."),
     ],
 )
-async def test_refusals_are_in_the_language_of_the_question(ask, question: str, text: str) -> None:  # type: ignore[no-untyped-def]
+async def test_refusals_are_in_the_language_of_the_question(ask: Ask, question: str, text: str) -> None:
     given = await ask(question)
     assert given.status is Status.REFUSED
     assert given.answer == text
@@ -142,13 +143,13 @@ async def test_nothing_found_is_refused(result: MakeResult) -> None:
     assert given.answer == "知识库中没有与这个问题相关的内容。"
 
 
-async def test_a_question_about_nothing_is_asked_back(ask) -> None:  # type: ignore[no-untyped-def]
+async def test_a_question_about_nothing_is_asked_back(ask: Ask) -> None:
     assert (await ask("这是什么？")).status is Status.CLARIFY
     assert (await ask("what is it?")).answer.startswith("Please be more specific")
 
 
 @pytest.mark.parametrize("question", ["", "  \n"])
-async def test_an_empty_question_is_an_error(ask, question: str) -> None:  # type: ignore[no-untyped-def]
+async def test_an_empty_question_is_an_error(ask: Ask, question: str) -> None:
     with pytest.raises(UsageError):
         await ask(question)
 
@@ -180,7 +181,7 @@ async def test_all_sentences_are_embedded_in_one_call(handbook: tuple[Passage, .
     class Counting(HashEmbedder):
         calls = 0
 
-        async def embed_passages(self, texts):  # type: ignore[no-untyped-def]
+        async def embed_passages(self, texts: Sequence[str]) -> Vectors:
             self.calls += 1
             assert len(texts) <= 3
             return await super().embed_passages(texts)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Callable
 
 import pytest
 
@@ -11,10 +11,9 @@ from kaijuan.answer.phrases import CHINESE, ENGLISH
 from kaijuan.answer.settings import AnswerSettings
 from kaijuan.answer.units import Unit, cells, folded, one_line, units_of
 from kaijuan.core.documents import BlockKind
+from kaijuan.retrieve.results import Passage
 
-if TYPE_CHECKING:
-    from conftest import MakePassage
-
+MakePassage = Callable[..., Passage]
 P, H, T, L, C = BlockKind.PARAGRAPH, BlockKind.HEADING, BlockKind.TABLE, BlockKind.LIST, BlockKind.CODE
 TABLE = "| 级别 | 年假 |\n| --- | --- |\n| 经理 | 15 天 |\n| 员工 | 10 天 |"
 
