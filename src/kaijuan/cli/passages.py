@@ -92,8 +92,7 @@ def _head(passage: Passage) -> Iterator[RenderableType]:
 def _summary(result: SearchResult) -> str:
     total = result.timings_ms.get("total")
     spent = f" in {total:.0f} ms" if total is not None else ""
-    count = len(result.passages)
-    return f"{count} passage{'' if count == 1 else 's'}, snapshot {result.snapshot}{spent}."
+    return f"{screen.count(len(result.passages), 'passage')}, snapshot {result.snapshot}{spent}."
 
 
 def _troubles(routes: Sequence[RouteReport]) -> Iterator[RenderableType]:

@@ -66,8 +66,9 @@ def _live(console: Console, clock: Callable[[], float]) -> Iterator[Report]:
 
 def describe(progress: Progress, seconds: float) -> str:
     """Return the stage, what is done and how fast on one line."""
-    of_all = f" of {progress.total}" if progress.total is not None else ""
-    parts = [f"{progress.stage.value}: {progress.done}{of_all} documents"]
+    done = f"{progress.done} of " if progress.total is not None else ""
+    of_all = progress.done if progress.total is None else progress.total
+    parts = [f"{progress.stage.value}: {done}{screen.count(of_all, 'document')}"]
     if progress.chunks:
         rate = progress.indexed / seconds if seconds > 0 else 0.0
         parts.append(f"{progress.indexed} of {progress.chunks} chunks indexed ({rate:.0f}/s)")

@@ -56,6 +56,11 @@ def name(source: str) -> str:
     return PurePosixPath(shown).name or shown
 
 
+def count(number: int, noun: str) -> str:
+    """Return "1 chunk", "2 chunks"."""
+    return f"{number} {noun}" if number == 1 else f"{number} {noun}s"
+
+
 def out() -> Console:
     """Return the console for results."""
     return _console(sys.stdout)

@@ -41,10 +41,8 @@ def run(report: RunReport) -> Iterator[RenderableType]:
         if count
     ]
     yield Text(", ".join(counts) or "nothing to do", style="bold")
-    yield Text(
-        f"Snapshot {report.snapshot}: {report.documents} documents, {report.chunks} chunks ({report.seconds:.1f} s).",
-        style="dim",
-    )
+    sizes = f"{screen.count(report.documents, 'document')}, {screen.count(report.chunks, 'chunk')}"
+    yield Text(f"Snapshot {report.snapshot}: {sizes} ({report.seconds:.1f} s).", style="dim")
     for item in report.failed:
         yield Text.assemble(("✗ ", "red"), screen.place(item.source))
         yield Padding(Text.assemble((item.code, "red"), ": ", screen.lines(item.message)), (0, 0, 0, 4), expand=False)
@@ -67,7 +65,7 @@ def documents(versions: Sequence[Version]) -> Iterator[RenderableType]:
             Text(_when(version.created_at)),
         )
     yield table
-    yield Text(f"{len(versions)} documents.", style="dim")
+    yield Text(f"{screen.count(len(versions), 'document')}.", style="dim")
 
 
 def document(view: DocumentView) -> Iterator[RenderableType]:

@@ -155,7 +155,7 @@ def test_progress_off_a_terminal_is_a_line_now_and_then(capsys: pytest.CaptureFi
     printed = capsys.readouterr()
     assert printed.out == ""
     shown = printed.err.splitlines()
-    assert [line.split(" documents")[0] for line in shown] == ["reading: 1", "reading: 3 of 9", "publishing: 9 of 9"]
+    assert [line.split(" document")[0] for line in shown] == ["reading: 1", "reading: 3 of 9", "publishing: 9 of 9"]
     assert r"a\nb\x1b[31m😀[red].pdf" in shown[0]
     assert "20 of 50 chunks indexed (3/s), 1 failed" in shown[1]
 
