@@ -38,6 +38,7 @@ def main(arguments: list[str] | None = None) -> int:
         return 0 if os.read(receiving, 1) else 1
     os.close(receiving)
     os.setsid()
+    os.chdir("/")  # the folder it was started in is not the owner's to keep
     _write_pid(lock)
     asyncio.run(_serve(places, chosen.idle, sending))
     return 0

@@ -87,6 +87,7 @@ class Service:
         except NotFoundError:
             if not create:
                 raise
+            self._folder.check_room()
             card = self._folder.prepare(spec)
             shard = Shard.create(self._folder.generation(card), spec.dimensions)
             shard.flush()
@@ -106,6 +107,7 @@ class Service:
         return self._folder.names()
 
     async def _upsert(self, name: str, token: str, batch: list[bytes]) -> None:
+        self._folder.check_room()
         points = protocol.unpack_points(batch)
         await self._write(name, token, [point.id for point in points], lambda shard: shard.upsert(points))
 
@@ -187,6 +189,7 @@ class Service:
         Until the card is renamed into place this generation holds every write; afterwards the next one does,
         because whatever changed meanwhile was read from this one and written to it, flushed, first.
         """
+        self._folder.check_room(copying=space.card)
         following = self._folder.successor(space.card)
         try:
             async with space.writing:

@@ -27,6 +27,9 @@ from kaijuan.stores.index.protocol import pack_spec, unpack_spec
 _FORMAT = 1
 _CARD = "space.json"
 _DROPPED = ".dropped-"
+ROOM = 96 * 2**20
+"""Bytes that must be free to write. The engine maps files with holes, 32 MiB at a time: a hole that the disk has no
+room for kills the process, so a full disk must be noticed before."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -124,6 +127,13 @@ class SpaceFolder:
         with _disk():
             shutil.copytree(self.generation(source), self.generation(target))
 
+    def check_room(self, copying: Card | None = None) -> None:
+        """Raise DiskFullError unless there is room to write, or to copy a shard and optimise the copy."""
+        wanted = ROOM + (2 * _size(self.generation(copying)) if copying else 0)
+        free = shutil.disk_usage(self._root).free
+        if free < wanted:
+            raise DiskFullError(f"The index needs {wanted >> 20} MiB of free disk; {free >> 20} MiB are left.")
+
     def remove_generation(self, card: Card) -> None:
         """Remove the folder of a shard that no longer, or does not yet, serve."""
         shutil.rmtree(self.generation(card), ignore_errors=True)
@@ -151,6 +161,10 @@ def _disk() -> Iterator[None]:
         if error.errno == errno.ENOSPC:
             raise DiskFullError("The disk was full while writing the index.") from error
         raise
+
+
+def _size(folder: Path) -> int:
+    return sum(place.stat().st_blocks * 512 for place in folder.rglob("*"))
 
 
 def _sync_folder(folder: Path) -> None:
