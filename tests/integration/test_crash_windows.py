@@ -1,0 +1,262 @@
+"""Killed between any two steps of a run, readers see the old snapshot or the new one, wholly, and the next run or
+`reconcile` makes index and catalog one again. Over the true catalog, blobs and embedded index."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import os
+import shutil
+import signal
+import subprocess
+import sys
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from kaijuan.core.documents import Version
+from kaijuan.core.filters import EVERYTHING, at_snapshot
+from kaijuan.core.ids import ChunkId
+from kaijuan.core.text.bm25 import query_weights
+from kaijuan.index.publish import STEPS
+from kaijuan.stores.index.edge_store import EdgeIndexStore
+from kaijuan.testing.workshop import Workshop
+
+LONG = "\n".join(f"Paragraph {at} says that rule {at * 7} holds. 第{at}段说明规则。" for at in range(12))
+OLD = {"kept": LONG, "changed": "Travel is paid up to 500. 差旅上限五百元。", "gone": "Obsolete rule. 作废的规定。"}
+NEW = {"kept": LONG, "changed": "Travel is paid up to 800. 差旅上限八百元。", "fresh": LONG.replace("rule", "law")}
+"""One run that adds, updates, removes and leaves alone."""
+
+# In the order in which a run reaches them; `test_no_step_is_forgotten` holds the list to the code.
+ORDER = (
+    "take_lease",
+    "open_space",
+    "end_dead_runs",
+    "clear_unpublished",
+    "begin_run",
+    "store_blobs",
+    "stage",
+    "write_group",
+    "retire",
+    *(step.__name__ for step in STEPS),
+    "release_lease",
+)
+PUBLISHED_FROM = ORDER.index("move_head")
+
+CHILD = """
+import asyncio, json, os, signal, sys
+from pathlib import Path
+from kaijuan.stores.index.edge_store import EdgeIndex, EdgeIndexStore
+from kaijuan.testing.workshop import Workshop
+
+home, verb, texts, stop, times = sys.argv[1], sys.argv[2], json.loads(sys.argv[3]), sys.argv[4], int(sys.argv[5])
+left = times
+
+def reached(step):
+    global left
+    if step == stop:
+        left -= 1
+        if left == 0:
+            os.kill(os.getpid(), signal.SIGKILL)
+
+def told(method):
+    async def call(self, *arguments):
+        await method(self, *arguments)
+        reached(method.__name__)
+    return call
+
+# Also within the steps: between any two writes to the index.
+EdgeIndex.upsert, EdgeIndex.close_interval = told(EdgeIndex.upsert), told(EdgeIndex.close_interval)
+
+async def main():
+    shop = Workshop(Path(home), indexes=EdgeIndexStore(Path(home), 120.0), reached=reached)
+    if verb == "rebuild":
+        await shop.ingest.rebuild(await shop.kb(), lambda done, total: reached("told"))
+    elif verb == "reconcile":
+        await shop.ingest.reconcile(await shop.kb())
+    else:
+        await shop.add(texts, mirror=True)
+    await shop.close()
+
+asyncio.run(main())
+"""
+
+
+def _die(home: Path, verb: str, stop: str, times: int = 1) -> None:
+    """Run a verb in a process that kills itself at a step, and see that it did."""
+    words = [sys.executable, "-c", CHILD, str(home), verb, json.dumps(NEW), stop, str(times)]
+    child = subprocess.run(words, capture_output=True, timeout=120, check=False)
+    assert child.returncode == -signal.SIGKILL, child.stderr.decode()
+
+
+@asynccontextmanager
+async def _opened(home: Path) -> AsyncIterator[Workshop]:
+    shop = Workshop(home, indexes=EdgeIndexStore(home, 120.0))
+    try:
+        yield shop
+    finally:
+        await shop.close()
+
+
+async def _stop_owner(home: Path, *, kill: bool = False) -> None:
+    store = EdgeIndexStore(home, 120.0)
+    pid = await store.owner_pid()
+    if kill and pid is not None:
+        os.kill(pid, signal.SIGKILL)
+    elif pid is not None:
+        await store.stop_owner()
+    await store.close()
+
+
+@pytest.fixture(scope="module")
+def shelf(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A home at snapshot 1, to be copied."""
+    home = tmp_path_factory.mktemp("shelf") / "home"
+
+    async def build() -> None:
+        async with _opened(home) as shop:
+            await shop.add(OLD)
+        await _stop_owner(home)
+
+    asyncio.run(build())
+    return home
+
+
+@pytest.fixture
+async def home(shelf: Path, tmp_path: Path) -> AsyncIterator[Path]:
+    copy = tmp_path / "home"
+    shutil.copytree(shelf, copy)
+    yield copy
+    await _stop_owner(copy)
+
+
+async def _found(shop: Workshop, snapshot: int, words: str) -> set[ChunkId]:
+    index = await shop.index()
+    where = at_snapshot(snapshot)
+    lexical = await index.search_lexical(query_weights(words), 100, where)
+    dense = await index.search_dense(await shop.embedder.embed_query(words), 100, where)
+    await index.close()
+    assert {hit.id for hit in lexical} <= {hit.id for hit in dense}
+    return {hit.id for hit in dense}
+
+
+async def _assert_whole(shop: Workshop, snapshot: int, texts: dict[str, str]) -> None:
+    """Everything a reader of the snapshot can ask agrees with these texts."""
+    assert await shop.texts(snapshot) == texts
+    chunks = await shop.chunks(snapshot)
+    assert await shop.points(snapshot) == chunks
+    assert await _found(shop, snapshot, "travel rule 规定") == set(chunks)
+    kb = await shop.kb()
+    assert await shop.catalog.authorise(kb.id, snapshot, chunks, ["all"]) == set(chunks)
+
+
+async def _assert_mended(shop: Workshop) -> None:
+    """Index and catalog are one, and nothing is left that belongs to no snapshot."""
+    kb = await shop.kb()
+    assert (await shop.ingest.check(kb)).problems == 0
+    index = await shop.index()
+    assert await index.count(EVERYTHING) == len([row async for row in shop.catalog.chunk_ids(kb.id)])
+    await index.close()
+    assert await shop.catalog.unfinished_runs(kb.id) == []
+    assert await shop.catalog.pending(kb.id, limit=1) == []
+    assert await shop.indexes.spaces() == [kb.space]
+
+
+def _timeless(versions: list[Version]) -> list[tuple[object, ...]]:
+    return [(one.id, one.source, one.number, one.valid_from, one.valid_to, one.text_hash) for one in versions]
+
+
+async def _state(shop: Workshop) -> list[object]:
+    kb = await shop.kb()
+    versions = _timeless(await shop.catalog.all_versions(kb.id))
+    return [kb.head, versions, [row async for row in shop.catalog.chunk_ids(kb.id)]]
+
+
+@pytest.fixture(scope="module")
+def uninterrupted(shelf: Path, tmp_path_factory: pytest.TempPathFactory) -> list[object]:
+    """The state after the run when nothing stops it."""
+    copy = tmp_path_factory.mktemp("whole") / "home"
+    shutil.copytree(shelf, copy)
+
+    async def run() -> list[object]:
+        async with _opened(copy) as shop:
+            await shop.add(NEW, mirror=True)
+            state = await _state(shop)
+        await _stop_owner(copy)
+        return state
+
+    return asyncio.run(run())
+
+
+async def test_no_step_is_forgotten(home: Path) -> None:
+    steps: list[str] = []
+    async with _opened(home) as shop:
+        shop.ingest = replace(shop.ingest, reached=steps.append)
+        await shop.add(NEW, mirror=True)
+    assert set(steps) == set(ORDER)
+    assert steps[-len(STEPS) - 1 :] == list(ORDER[-len(STEPS) - 1 :])
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("step", "owner_dies"), [(step, False) for step in ORDER] + [(step, True) for step in ORDER[7:-1]]
+)
+async def test_killed_after(step: str, owner_dies: bool, home: Path, uninterrupted: list[object]) -> None:
+    _die(home, "add", step)
+    if owner_dies:
+        await _stop_owner(home, kill=True)
+    published = ORDER.index(step) >= PUBLISHED_FROM
+    async with _opened(home) as shop:
+        kb = await shop.kb()
+        assert kb.head == (2 if published else 1)
+        await _assert_whole(shop, 1, OLD)
+        if published:
+            await _assert_whole(shop, 2, NEW)
+        again = await shop.add(NEW, mirror=True)
+        assert again.snapshot == 2
+        await _assert_whole(shop, 1, OLD)
+        await _assert_whole(shop, 2, NEW)
+        await _assert_mended(shop)
+        assert await _state(shop) == uninterrupted
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("step", ["stage", "write_points", "settle_outbox"])
+@pytest.mark.parametrize("second", ["end_dead_runs", "clear_unpublished"])
+async def test_killed_again_while_mending(step: str, second: str, home: Path) -> None:
+    _die(home, "add", step)
+    _die(home, "reconcile", second)
+    async with _opened(home) as shop:
+        await _assert_whole(shop, 1, OLD)
+        await shop.ingest.reconcile(await shop.kb())
+        assert (await shop.kb()).head == 1
+        await _assert_whole(shop, 1, OLD)
+        await _assert_mended(shop)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("write", "times"), [("upsert", 1), ("upsert", 3), ("close_interval", 1), ("stage", 2)])
+async def test_killed_within_a_step(write: str, times: int, home: Path, uninterrupted: list[object]) -> None:
+    _die(home, "add", write, times)
+    async with _opened(home) as shop:
+        await _assert_whole(shop, 1, OLD)
+        await shop.add(NEW, mirror=True)
+        await _assert_mended(shop)
+        assert await _state(shop) == uninterrupted
+
+
+@pytest.mark.slow
+async def test_killed_while_rebuilding(home: Path) -> None:
+    _die(home, "rebuild", "told")
+    async with _opened(home) as shop:
+        before = (await shop.kb()).space
+        assert len(await shop.indexes.spaces()) == 2
+        await _assert_whole(shop, 1, OLD)
+        await shop.ingest.reconcile(await shop.kb())
+        await _assert_mended(shop)
+        assert (await shop.ingest.rebuild(await shop.kb())).space != before
+        await _assert_whole(shop, 1, OLD)
+        await _assert_mended(shop)
