@@ -13,7 +13,7 @@ KaijuanError
 │   ├── BusyError, DiskFullError, CorruptStoreError, ClosedError
 │   └── SchemaError, SpaceMismatchError
 ├── ModelError            a network (embedder, chat, ...) is at fault
-│   └── OverlongInputError
+│   └── OverlongInputError, ModelRefusedError
 └── MissingExtraError     an optional dependency is not installed
 """
 
@@ -208,6 +208,14 @@ class OverlongInputError(ModelError):
 
     code = "input_overlong"
     retry = False
+
+
+class ModelRefusedError(ModelError):
+    """The service said no for good: key, model name, address or request are wrong."""
+
+    code = "model_refused"
+    retry = False
+    hint = "Check address, model name and key in the configuration."
 
 
 class MissingExtraError(KaijuanError):
