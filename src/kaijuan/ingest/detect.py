@@ -116,8 +116,8 @@ def _binary_kind(data: bytes, name: str, named: str) -> str:
 
 
 def _really_binary(start: bytes, data: bytes) -> bool:
-    """Two-letter signatures such as "BM" and "MZ" also begin honest words."""
-    return len(start) > 3 or any(byte < 9 for byte in data[:512]) or not start.isalnum()
+    """Signatures made of letters ("BM", "MZ", "GIF8") also begin honest words."""
+    return not start.isalnum() or any(byte < 9 for byte in data[:512])
 
 
 def _refuse(name: str, named: str, words: str) -> None:

@@ -27,6 +27,8 @@ _SURE = 0.35
 _CLEAR_LEAD = 0.08
 _HOME_BONUS = 0.1
 """GB18030 is the likeliest legacy encoding of these users' files; decides only between near equals."""
+_LEAST_WIDE = 12
+_SURE_WIDE = 1.5
 _ENOUGH_BYTES = 16
 """Fewer non-ASCII bytes than this prove nothing, however well they read."""
 _MAX_NUL_SHARE = 0.001
@@ -128,7 +130,7 @@ def _nearly_utf8(data: bytes) -> bool:
     sample = data[:_SAMPLE]
     text = sample.decode("utf-8", "replace")
     good = sum(1 for char in text if char > "\x7f" and char != "\ufffd")
-    return good >= 3 and text.count("\ufffd") * 10 <= good
+    return good >= 3 and text.count("\ufffd") * 4 <= good
 
 
 def _wide(data: bytes) -> str:
@@ -148,9 +150,11 @@ def _wide(data: bytes) -> str:
         score = _score(sample, encoding)
         if score > best_score:
             best, best_score = encoding, score
-    if best and 0 not in sample and max(_score(sample, name) for name in ("gb18030", "big5")) >= best_score:
-        return ""
-    return best if best_score >= _SURE or (best and 0 in sample) else ""
+    if not best or 0 in sample:
+        return best
+    # Without a single NUL only the characters speak: they must be many, common, and better than any other reading.
+    rivals = max(_score(sample, name) for name in ("gb18030", "big5hkscs", "cp932", "euc_kr"))
+    return best if len(sample) >= _LEAST_WIDE and best_score >= max(_SURE_WIDE, rivals) else ""
 
 
 def _guess(data: bytes, declared: str) -> tuple[str, tuple[str, ...]]:
@@ -289,6 +293,8 @@ def _tidy(text: str, encoding: str, warnings: tuple[str, ...]) -> Decoded:
     strange = sum(1 for char in sample if char < "\x20" and char not in "\t\n\r\f\x0b\x1b\x1c\x1d\x1e")
     if strange > max(4, len(sample) * 0.02):
         raise UnsupportedDocumentError("The content is binary, not text.")
+    if strange:
+        warnings = (*warnings, f"The text holds {strange} control characters; check that it reads well.")
     return Decoded(text=normal_newlines(text.lstrip("\ufeff")), encoding=encoding, warnings=warnings)
 
 

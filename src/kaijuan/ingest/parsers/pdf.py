@@ -25,7 +25,8 @@ from kaijuan.ingest.parsers.pdf_page import PageText, read_page
 _MOST_PAGES = 20_000
 _MOST_OUTLINE = 5_000
 _JUNK_TITLE = re.compile(
-    r"^(?:untitled.*|无标题.*|document\d*|\(anonymous\)|doi:.*|[\d\W]+|microsoft (?:word|powerpoint|excel)\b.*|.*\.(?:docx?|indd|tex|dvi|qxd|pdf|pptx?))$",
+    r"^(?:untitled.*|无标题.*|document\d*|\(anonymous\)|doi:.*|[\d\W]+|microsoft (?:word|powerpoint|excel)\b.*|"
+    r".*\.(?:docx?|indd|tex|dvi|qxd|pdf|pptx?))$",
     re.I,
 )
 _SHOWN_PAGES = 20

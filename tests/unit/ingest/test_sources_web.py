@@ -1,0 +1,203 @@
+import asyncio
+import threading
+from collections.abc import Iterator
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+
+import httpx
+import pytest
+
+from kaijuan.errors import UsageError
+from kaijuan.ingest.ports import SourceFailure, SourceItem
+from kaijuan.ingest.sources.web import UrlSource, is_public, name_of, normal_address
+
+
+class Site(BaseHTTPRequestHandler):
+    hosts: list[str] = []  # noqa: RUF012 - a log shared with the test on purpose
+
+    def do_GET(self) -> None:
+        self.hosts.append(self.headers["Host"])
+        path = self.path.partition("?")[0]
+        if path == "/loop":
+            self.answer(302, {"Location": "/loop"})
+        elif path == "/moved":
+            self.answer(301, {"Location": "/page"})
+        elif path == "/inward":
+            self.answer(302, {"Location": f"http://inside.test:{self.server.server_port}/page"})  # type: ignore[attr-defined]
+        elif path == "/gone":
+            self.answer(404, {})
+        elif path == "/large":
+            self.answer(200, {"Content-Type": "text/plain"}, b"x" * 5000)
+        elif path == "/slow":
+            self.send_response(200)
+            self.end_headers()
+            self.wfile.write(b"x")
+            self.wfile.flush()
+            stop.wait(20)
+        else:
+            self.answer(200, {"Content-Type": "text/html; charset=utf-8"}, "<p>你好</p>".encode())
+
+    def answer(self, status: int, headers: dict[str, str], body: bytes = b"") -> None:
+        self.send_response(status)
+        for name, value in headers.items():
+            self.send_header(name, value)
+        self.send_header("Content-Length", str(len(body)))
+        self.end_headers()
+        self.wfile.write(body)
+
+    def log_message(self, *arguments: object) -> None:
+        pass
+
+
+stop = threading.Event()
+
+
+@pytest.fixture(scope="module")
+def site() -> Iterator[str]:
+    server = ThreadingHTTPServer(("127.0.0.1", 0), Site)
+    server.daemon_threads = True
+    thread = threading.Thread(target=server.serve_forever, daemon=True)
+    thread.start()
+    yield f"http://127.0.0.1:{server.server_port}"
+    stop.set()
+    server.shutdown()
+    server.server_close()
+    thread.join()
+
+
+async def fetch(address: str, source: UrlSource | None = None) -> SourceItem | SourceFailure:
+    source = source or UrlSource(allow_private=True, seconds=5)
+    found = [item async for item in source.walk(address)]
+    assert len(found) == 1
+    return found[0]
+
+
+async def test_a_page_is_fetched(site: str) -> None:
+    item = await fetch(f"{site}/page#part")
+    assert isinstance(item, SourceItem)
+    assert item.source == f"{site}/page"
+    assert item.name == "page.html"
+    assert item.data.decode() == "<p>你好</p>"
+    assert item.source == UrlSource().scope(f"{site}/page#other")
+
+
+async def test_a_redirect_keeps_the_address_asked_for(site: str) -> None:
+    item = await fetch(f"{site}/moved")
+    assert isinstance(item, SourceItem)
+    assert (item.source, item.name) == (f"{site}/moved", "page.html")
+
+
+@pytest.mark.parametrize(
+    ("path", "words"), [("/loop", "redirects more than"), ("/gone", "404"), ("/slow", "did not answer in full")]
+)
+async def test_failures_are_named(site: str, path: str, words: str) -> None:
+    found = await fetch(site + path, UrlSource(allow_private=True, seconds=1 if path == "/slow" else 5))
+    assert isinstance(found, SourceFailure)
+    assert found.code == "fetch_failed"
+    assert words in found.message
+
+
+async def test_the_size_limit_holds(site: str) -> None:
+    found = await fetch(f"{site}/large", UrlSource(allow_private=True, max_bytes=4999))
+    assert isinstance(found, SourceFailure)
+    assert found.code == "document_oversize"
+    assert isinstance(await fetch(f"{site}/large", UrlSource(allow_private=True, max_bytes=5000)), SourceItem)
+
+
+async def test_private_addresses_are_refused_unless_allowed(site: str) -> None:
+    found = await fetch(f"{site}/page", UrlSource())
+    assert isinstance(found, SourceFailure)
+    assert "not a public address" in found.message
+
+
+async def test_a_name_is_checked_where_it_leads(site: str) -> None:
+    port = site.rpartition(":")[2]
+    before = len(Site.hosts)
+    found = await fetch(f"http://public.test:{port}/page", UrlSource(resolve=lambda host, port: ["127.0.0.1"]))
+    assert isinstance(found, SourceFailure)
+    mixed = UrlSource(resolve=lambda host, port: ["93.184.216.34", "10.0.0.1"])
+    assert isinstance(await fetch(f"http://public.test:{port}/page", mixed), SourceFailure)
+    assert len(Site.hosts) == before, "a refused host was asked"
+
+
+async def test_a_redirect_inward_is_refused(site: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    port = site.rpartition(":")[2]
+    monkeypatch.setattr("kaijuan.ingest.sources.web.is_public", lambda ip: ip == "127.0.0.1")
+    homes = {"outside.test": ["127.0.0.1"], "inside.test": ["10.0.0.1"]}
+    found = await fetch(f"http://outside.test:{port}/inward", UrlSource(resolve=lambda host, port: homes[host]))
+    assert isinstance(found, SourceFailure)
+    assert "inside.test leads to 10.0.0.1" in found.message
+    assert Site.hosts[-1] == f"outside.test:{port}", "the server is told the name, not the number"
+
+
+async def test_nobody_home_is_named() -> None:
+    found = await fetch("http://127.0.0.1:9/x", UrlSource(allow_private=True))
+    assert isinstance(found, SourceFailure)
+    assert found.code == "fetch_failed"
+
+
+async def test_cancelling_ends_the_fetch(site: str) -> None:
+    task = asyncio.create_task(fetch(f"{site}/slow", UrlSource(allow_private=True, seconds=20)))
+    await asyncio.sleep(0.1)
+    task.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await task
+
+
+@pytest.mark.parametrize(
+    ("ip", "public"),
+    [
+        ("93.184.216.34", True),
+        ("2606:2800:220:1::1", True),
+        ("127.0.0.1", False),
+        ("10.1.2.3", False),
+        ("169.254.169.254", False),
+        ("100.64.0.1", False),
+        ("224.0.0.1", False),
+        ("0.0.0.0", False),
+        ("::1", False),
+        ("fe80::1%eth0", False),
+        ("fc00::1", False),
+        ("::ffff:10.0.0.1", False),
+        ("64:ff9b::a00:1", False),
+        ("2002:a00:1::1", False),
+        ("no ip", False),
+    ],
+)
+def test_public_addresses(ip: str, public: bool) -> None:
+    assert is_public(ip) is public
+
+
+@pytest.mark.parametrize(
+    ("written", "normal"),
+    [
+        ("HTTP://Example.ORG:80/a?b=1#c", "http://example.org/a?b=1"),
+        ("https://example.org", "https://example.org/"),
+        ("https://example.org:8443/x", "https://example.org:8443/x"),
+        (" https://例子.测试/路 ", "https://xn--fsqu00a.xn--0zwm56d/%E8%B7%AF"),
+    ],
+)
+def test_normal_addresses(written: str, normal: str) -> None:
+    assert normal_address(written) == normal
+    assert normal_address(normal) == normal
+
+
+@pytest.mark.parametrize("written", ["ftp://a/b", "http://", "http://a:99999/", "nothing"])
+def test_what_is_no_address(written: str) -> None:
+    with pytest.raises(UsageError):
+        normal_address(written)
+
+
+@pytest.mark.parametrize(
+    ("headers", "address", "name"),
+    [
+        ({"content-disposition": 'attachment; filename="报告.pdf"'}, "https://a/x", "报告.pdf"),
+        ({"content-disposition": "attachment; filename*=UTF-8''%E6%8A%A5.pdf"}, "https://a/x", "报.pdf"),
+        ({"content-disposition": 'attachment; filename="../../etc/passwd"'}, "https://a/x", "passwd"),
+        ({"content-type": "application/pdf"}, "https://a/report", "report.pdf"),
+        ({"content-type": "text/html"}, "https://a.org/", "a.org.html"),
+        ({}, "https://a/%E4%B8%AD.txt", "中.txt"),
+    ],
+)
+def test_names(headers: dict[str, str], address: str, name: str) -> None:
+    encoded = [(key.encode(), value.encode()) for key, value in headers.items()]
+    assert name_of(httpx.Headers(encoded), address) == name
