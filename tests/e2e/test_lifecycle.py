@@ -101,7 +101,9 @@ async def test_a_rebuild_changes_no_answer(base: Kaijuan, tmp_path: Path) -> Non
 
 
 async def test_passages_and_quotes_are_exact_slices(base: Kaijuan, tmp_path: Path) -> None:
-    await base.add([str(write(tmp_path / "docs", "rule.md", f"# 制度\n\n## 差旅\n\n{OLD}\n\n## 食堂\n\n开放到 13 点。"))])
+    await base.add(
+        [str(write(tmp_path / "docs", "rule.md", f"# 制度\n\n## 差旅\n\n{OLD}\n\n## 食堂\n\n开放到 13 点。"))]
+    )
     answer = await base.ask("住宿每晚上限是多少元？")
     view = await base.show("rule.md")
     assert answer.citations
@@ -133,7 +135,11 @@ async def test_who_may_not_see_finds_nothing(base: Kaijuan, tmp_path: Path) -> N
         assert (await other.ask("住宿标准是多少？")).status == "refused"
         assert await other.list() == []
         chunk = (await base.show("rule.md")).chunks[0].id
-        for ask in (other.show("rule.md"), other.explain("住宿", contains="RULE-1001"), other.explain("住宿", chunk=chunk)):
+        for ask in (
+            other.show("rule.md"),
+            other.explain("住宿", contains="RULE-1001"),
+            other.explain("住宿", chunk=chunk),
+        ):
             with pytest.raises(NotFoundError):
                 await ask
 
