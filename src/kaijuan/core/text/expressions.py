@@ -47,7 +47,7 @@ _DATE_ENGLISH = re.compile(
     rf"(?:of )?(?P<m2>{_MONTHS})\.?,? |(?P<m3>{_MONTHS})\.?,? )(?P<y>\d{{4}})(?!\d)"
 )
 _ORDINAL = re.compile(rf"第\s?(?P<n>{_NUM})\s?(?P<unit>[{HAN}])")
-_QUANTITY = re.compile(rf"(?<![\d.])(?P<n>\d+(?:\.\d+)?)\s?(?P<unit>[{HAN}])")
+_QUANTITY = re.compile(rf"(?<![\d.第])(?<!第 )(?P<n>\d+(?:\.\d+)?)\s?(?P<unit>[{HAN}])")
 _QUANTITY_HAN = re.compile(rf"(?<![第{_NUMERAL}])(?P<n>[{_NUMERAL}]+)(?P<unit>[{_UNITS_HAN}])")
 _QUANTITY_LATIN = re.compile(rf"(?<![a-z0-9.])(?P<n>\d+(?:\.\d+)?)(?: | ?(?=°))(?P<unit>{_UNITS_LATIN})(?![a-z0-9])")
 _DOCUMENT = re.compile(

@@ -19,6 +19,7 @@ _TIMES = re.compile(r"(?<=\d)[×*](?=\d)")
 _THOUSANDS = re.compile(r"(?<=\d),(?=\d{3})")
 _VERSION = re.compile(r"v\.?(?=\d+(?:\.\d+)+)")
 _LOOSE = re.compile(r"(?<=[^\W\d_])[-_·'’]+(?=\w)|(?<=\d)[-_·'’]+(?=[^\W\d_])")
+_SUFFIX = re.compile(r"(?<=[^\W\d_])/(?=[^\W\d_](?![^\W\d_]))")
 _REPEATED = re.compile(r"([-_])\1+")
 _PLAIN_NUMBER = re.compile(r"\d+(?:,\d{3})*(?:\.\d+)?")
 _PLAIN_DATE = re.compile(r"\d{4}([-/.])\d{1,2}\1\d{1,2}")
@@ -26,11 +27,11 @@ _HYPHENATED = re.compile(r"[^\W\d_]+(?:[-'’][^\W\d_]+)+")
 
 
 def canonical(whole: str) -> str:
-    """Return the one spelling of a code: ERR-9988 = err_9988 = err9988, M8×1.25 = m8x1.25, v2.3.1 = 2.3.1.
+    """Return the one spelling: ERR-9988 = err_9988 = err9988, M8×1.25 = m8x1.25, v2.3.1 = 2.3.1, GB/T = gbt.
 
     Joints between digits stay, so that 1-23 and 12-3 differ. Expects normalised text without blanks.
     """
-    spelt = _TIMES.sub("x", _THOUSANDS.sub("", whole))
+    spelt = _SUFFIX.sub("", _TIMES.sub("x", _THOUSANDS.sub("", whole)))
     spelt = _VERSION.sub("", spelt, count=1) if spelt.startswith("v") else spelt
     return _REPEATED.sub(r"\1", _LOOSE.sub("", spelt)).strip("-_")
 
