@@ -224,6 +224,18 @@ async def test_killed_after(step: str, owner_dies: bool, home: Path, uninterrupt
 
 
 @pytest.mark.slow
+@pytest.mark.parametrize("step", ["stage", "write_group", "close_replaced", "settle_outbox"])
+async def test_another_run_publishes_nothing_of_the_dead_one(step: str, home: Path) -> None:
+    _die(home, "add", step)
+    async with _opened(home) as shop:
+        # It takes the same snapshot number that the dead run's points carry.
+        assert (await shop.add({"other": "Another rule. 另一条规定。"})).snapshot == 2
+        await _assert_whole(shop, 1, OLD)
+        await _assert_whole(shop, 2, OLD | {"other": "Another rule. 另一条规定。"})
+        await _assert_mended(shop)
+
+
+@pytest.mark.slow
 @pytest.mark.parametrize("step", ["stage", "write_points", "settle_outbox"])
 @pytest.mark.parametrize("second", ["end_dead_runs", "clear_unpublished"])
 async def test_killed_again_while_mending(step: str, second: str, home: Path) -> None:
