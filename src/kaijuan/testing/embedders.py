@@ -1,12 +1,17 @@
-"""A deterministic embedder without a network, for fast tests: related texts get related vectors."""
+"""Embedders for tests: a deterministic one without a network, and a service that speaks OpenAI's protocol."""
 
 from __future__ import annotations
 
 import hashlib
 import itertools
+import json
 import re
-from collections.abc import Sequence
+import threading
+from collections.abc import Mapping, Sequence
 from functools import lru_cache
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from types import TracebackType
+from typing import Self
 
 import numpy as np
 
@@ -74,6 +79,10 @@ class HashEmbedder:
         if self._closed:
             raise ClosedError("The embedder is closed.")
 
+    def bag(self, text: str) -> Vector:
+        """Return the vector of a text of any length."""
+        return self._bag(_TOKEN.findall(text))
+
     def _bag(self, tokens: Sequence[str]) -> Vector:
         lowered = [token.lower() for token in tokens]
         row = np.zeros(self._info.dimensions, dtype=np.float64)
@@ -92,3 +101,72 @@ def _slot(feature: str, dimensions: int) -> tuple[int, int]:
     digest = hashlib.blake2b(feature.encode("utf-8", "surrogatepass"), digest_size=8).digest()
     number = int.from_bytes(digest, "big")
     return (number >> 1) % dimensions, 1 if number & 1 else -1
+
+
+class EmbeddingService:
+    """A local HTTP service with HashEmbedder's vectors, to be used with `with`.
+
+    `replies` are given first, one a request: status, headers, body. `requests` are the bodies received, `keys` their
+    Authorization headers. Vectors are not of unit length and come in reversed order, as the protocol allows.
+    """
+
+    def __init__(self, dimensions: int = 64) -> None:
+        self.replies: list[tuple[int, Mapping[str, str], bytes]] = []
+        self.requests: list[Mapping[str, object]] = []
+        self.keys: list[str] = []
+        self._embedder = HashEmbedder(dimensions)
+        self._lock = threading.Lock()
+        self._server = ThreadingHTTPServer(("127.0.0.1", 0), self._handler())
+        self._thread = threading.Thread(target=self._server.serve_forever, args=(0.02,), daemon=True)
+
+    @property
+    def url(self) -> str:
+        """Return the base address, without /v1."""
+        return f"http://127.0.0.1:{self._server.server_port}"
+
+    def __enter__(self) -> Self:
+        self._thread.start()
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self._server.shutdown()
+        self._server.server_close()
+        self._thread.join()
+
+    def answer(self, path: str, key: str, body: bytes) -> tuple[int, Mapping[str, str], bytes]:
+        """Return status, headers and body for a request."""
+        request = json.loads(body)
+        with self._lock:
+            self.requests.append(request)
+            self.keys.append(key)
+            if self.replies:
+                return self.replies.pop(0)
+        if path != "/v1/embeddings":
+            return 404, {}, b"no such path"
+        rows = [
+            {"object": "embedding", "index": place, "embedding": (self._embedder.bag(text) * 3).tolist()}
+            for place, text in enumerate(request["input"])
+        ]
+        return 200, {}, json.dumps({"object": "list", "data": rows[::-1], "model": request["model"]}).encode()
+
+    def _handler(self) -> type[BaseHTTPRequestHandler]:
+        service = self
+
+        class Handler(BaseHTTPRequestHandler):
+            protocol_version = "HTTP/1.1"
+
+            def do_POST(self) -> None:
+                body = self.rfile.read(int(self.headers["Content-Length"]))
+                status, headers, answer = service.answer(self.path, self.headers.get("Authorization", ""), body)
+                self.send_response(status)
+                for name, value in {**headers, "Content-Length": str(len(answer))}.items():
+                    self.send_header(name, value)
+                self.end_headers()
+                self.wfile.write(answer)
+
+            def log_message(self, format: str, *args: object) -> None:
+                """Keep the test's output quiet."""
+
+        return Handler
