@@ -39,7 +39,7 @@ from kaijuan.core.text.normalise import normalise
 from kaijuan.index.ports import Embedder, EmbedderInfo, Hit, Vector, Vectors
 from kaijuan.ingest.chunkers.recursive import RecursiveChunker
 from kaijuan.ingest.settings import ChunkSettings
-from kaijuan.models.embedders.choose import onboard
+from kaijuan.models.embedders.e5_onnx import OnnxE5Embedder
 from kaijuan.retrieve.cut import USED, fate
 from kaijuan.retrieve.expand import areas
 from kaijuan.retrieve.fuse import minmax
@@ -497,7 +497,7 @@ def main() -> None:
     parser.add_argument("--queries", type=int, default=80)
     parser.add_argument("--write", action="store_true")
     options = parser.parse_args()
-    result = asyncio.run(run(options, onboard({"threads": 0}, options.cache)))
+    result = asyncio.run(run(options, OnnxE5Embedder(options.cache)))
     if options.write:
         target = Path(__file__).parent.parent / "src/kaijuan/answer/sufficiency.json"
         target.write_text(json.dumps(result, ensure_ascii=False, indent=2) + "\n", encoding="utf-8")

@@ -10,15 +10,15 @@ import numpy as np
 
 from kaijuan import telemetry
 from kaijuan.answer.cite import Citations, join, sentence_of
-from kaijuan.answer.extract import Read, Scored, choose, read_units, same, score_units, shortlist
+from kaijuan.answer.extract import Read, Scored, choose, near_miss, read_units, same, score_units, shortlist
 from kaijuan.answer.phrases import Phrases, phrases_for
 from kaijuan.answer.question import Anchor, AnchorKind, Question, parts_of, read_question
 from kaijuan.answer.results import Answer, Status
 from kaijuan.answer.settings import AnswerSettings
-from kaijuan.answer.sufficiency import features_of, fit_for
+from kaijuan.answer.sufficiency import Fit, features_of, fit_for, is_foreign
 from kaijuan.answer.units import one_line, units_of
 from kaijuan.errors import UsageError
-from kaijuan.index.ports import Embedder, Vectors
+from kaijuan.index.ports import Embedder, Vector, Vectors
 from kaijuan.retrieve.results import Passage, SearchResult
 
 _MOST_ALSO = 1
@@ -119,23 +119,53 @@ def _judge(questions: Sequence[Question], evidence: Evidence, model: str, settin
     threshold = fit.threshold if settings.refuse_below is None else settings.refuse_below
     judged: list[_Judged] = []
     for question, row in zip(questions, evidence.cosines, strict=True):
-        scored = score_units(question, evidence.kept, row)
-        probability = fit.probability(features_of(question, scored, evidence.reads, evidence.passages))
+        probability, scored = _best_language(question, evidence, row, fit)
         missing = tuple(anchor for anchor in question.anchors if not _held(anchor, evidence.reads))
         suffices = probability >= threshold and not _identifiers_missing(question, missing)
-        chosen = choose(question, scored, settings) if suffices else []
-        best = max(scored, key=lambda item: item.coverage + item.similarity).read.unit.passage
         judged.append(
             _Judged(
                 question=question,
-                chosen=chosen,
+                chosen=choose(question, scored, settings) if suffices else [],
                 probability=probability,
                 suffices=suffices,
                 missing=missing,
-                closest=evidence.passages[best].title,
+                closest=_closest(question, evidence, row),
             )
         )
     return judged
+
+
+def _best_language(question: Question, evidence: Evidence, row: Vector, fit: Fit) -> tuple[float, list[Scored]]:
+    """Judge the evidence in one language: the question's own, or the other that a closest unit is in.
+
+    Together, words shared by chance in the own language would hide what another language says. Embeddings favour
+    the question's own language, so that another one only comes first when it has something to say.
+    """
+    judged: list[tuple[float, list[Scored]]] = []
+    foreign = [is_foreign(question, read.unit) for read in evidence.kept]
+    closest = foreign[int(row.argmax())]
+    for group in {False, closest}:
+        at = [place for place, other in enumerate(foreign) if other is group]
+        if not at:
+            continue
+        kept = [evidence.kept[place] for place in at]
+        read_in = {read.unit.passage for read in kept}
+        reads = [read for read in evidence.reads if is_foreign(question, read.unit) is group]
+        passages = [passage for place, passage in enumerate(evidence.passages) if place in read_in]
+        scored = score_units(question, kept, row[at])
+        judged.append((fit.probability(features_of(question, scored, reads, passages)), scored))
+    return max(judged, key=lambda pair: pair[0])
+
+
+def _closest(question: Question, evidence: Evidence, row: Vector) -> str:
+    """Return the title of the document that comes nearest: one with nearly the identifier, else by words and meaning."""
+
+    def nearness(item: Scored) -> tuple[bool, float]:
+        near = any(near_miss(anchor, item.read.terms) for anchor in question.anchors)
+        return near, item.coverage + item.similarity
+
+    best = max(score_units(question, evidence.kept, row), key=nearness)
+    return evidence.passages[best.read.unit.passage].title
 
 
 def _held(anchor: Anchor, reads: Sequence[Read]) -> bool:

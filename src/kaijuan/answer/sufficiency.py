@@ -15,6 +15,7 @@ from importlib import resources
 
 from kaijuan.answer.extract import Read, Scored, coverage, rarities
 from kaijuan.answer.question import AnchorKind, Question
+from kaijuan.answer.units import Unit
 from kaijuan.core.text.language import language_of
 from kaijuan.retrieve.results import Passage
 
@@ -84,7 +85,7 @@ def features_of(
     best = max(scored, key=lambda item: item.score)
     cosines = [item.similarity for item in scored]
     highest = max(cosines)
-    foreign = _is_foreign(question, best)
+    foreign = is_foreign(question, best.read.unit)
     chunk = max((passage.routes["dense"].score for passage in passages if "dense" in passage.routes), default=highest)
     return Features(
         similarity=highest,
@@ -97,8 +98,9 @@ def features_of(
     )
 
 
-def _is_foreign(question: Question, best: Scored) -> bool:
-    language = language_of(best.read.unit.quote)
+def is_foreign(question: Question, unit: Unit) -> bool:
+    """Say whether a unit is in another language than the question, as far as scripts tell."""
+    language = language_of(unit.quote)
     return bool(language) and bool(question.language) and language != question.language
 
 
