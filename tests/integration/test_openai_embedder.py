@@ -9,6 +9,7 @@ import sys
 import time
 import urllib.request
 from collections.abc import AsyncIterator, Iterator
+from dataclasses import replace
 from types import SimpleNamespace
 
 import numpy as np
@@ -184,18 +185,16 @@ def test_settings_that_cannot_work_are_refused_at_once(wrong: dict[str, object])
 
 
 def test_the_fingerprint_tells_services_models_and_prefixes_apart_but_not_keys() -> None:
-    base = {"url": "http://h", "model": "m", "dimensions": 3}
-    variants = [
-        {},
-        {"url": "http://i"},
-        {"model": "n"},
-        {"dimensions": 4},
-        {"query_prefix": "q"},
-        {"passage_prefix": "q"},
+    base = Endpoint(url="http://h", model="m", dimensions=3)
+    others = [
+        replace(base, url="http://i"),
+        replace(base, model="n"),
+        replace(base, dimensions=4),
+        replace(base, query_prefix="q"),
+        replace(base, passage_prefix="q"),
     ]
-    prints = {Endpoint(**{**base, **variant}).fingerprint for variant in variants}  # type: ignore[arg-type]
-    assert len(prints) == len(variants)
-    assert Endpoint(**base, key="k").fingerprint in prints  # type: ignore[arg-type]
+    assert len({base.fingerprint, *(other.fingerprint for other in others)}) == 6
+    assert replace(base, key="k").fingerprint == base.fingerprint
 
 
 async def test_settings_reach_the_endpoint(service: EmbeddingService, tmp_path_factory: pytest.TempPathFactory) -> None:
