@@ -158,7 +158,7 @@ def _best_language(question: Question, evidence: Evidence, row: Vector, fit: Fit
 
 
 def _closest(question: Question, evidence: Evidence, row: Vector) -> str:
-    """Return the title of the document that comes nearest: one with nearly the identifier, else by words and meaning."""
+    """Return the title of the nearest document: by a code near the one asked for, else by words and meaning."""
 
     def nearness(item: Scored) -> tuple[bool, float]:
         near = any(near_miss(anchor, item.read.terms) for anchor in question.anchors)

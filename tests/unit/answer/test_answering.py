@@ -199,3 +199,20 @@ async def test_texts_over_the_models_limit_are_scored_by_their_beginning(
         "年假每年有几天？", result("", long), HashEmbedder(max_tokens=64), AnswerSettings(refuse_below=0)
     )
     assert given.citations[0].quote == long.text
+
+
+async def test_another_language_answers_where_it_comes_first(passage: MakePassage, result: MakeResult) -> None:
+    class Bilingual(HashEmbedder):
+        """Holds "probation" and 试用期 to be one word, and all else as before."""
+
+        async def embed_passages(self, texts: Sequence[str]) -> Vectors:
+            return await super().embed_passages(["试用期多长" if "robation" in text else text for text in texts])
+
+    passages = (
+        passage("", (P, "员工出差多长时间须提前申请。员工休假须提前申请。")),
+        passage("", (P, "Probation lasts three months. Badges are worn."), rank=2),
+    )
+    given = await answer(
+        "员工试用期多长", result("", *passages), Bilingual(), AnswerSettings(refuse_below=0, sentences=1)
+    )
+    assert given.answer == "Probation lasts three months."
