@@ -184,7 +184,8 @@ def test_rarer_terms_tell_more_and_none_tells_less_than_nothing() -> None:
 @pytest.mark.parametrize(
     "text",
     ["甲" * 100_000, "a" * 100_000, "a." * 50_000, "1-" * 50_000, "甲 " * 50_000, "e\u0301" * 50_000,
-     "\u0301" * 100_000, "第" * 50_000, "一" * 50_000, "x@" * 50_000, "' " * 50_000],
+     "\u0301" * 100_000, "第" * 50_000, "一" * 50_000, "x@" * 50_000, "' " * 50_000,
+     "第" + "9" * 5000 + "条", "国发〔2023〕" + "9" * 5000 + "号", "一" + "亿" * 50_000 + "元"],
     ids=lambda text: text[:2],
 )  # fmt: skip
 def test_unbroken_text_is_analysed_whole(text: str) -> None:

@@ -26,6 +26,8 @@ _NUMERAL = f"{_DIGITS}两十百千万亿"
 _VALUES = {character: value for value, character in enumerate("零一二三四五六七八九")} | {"〇": 0, "两": 2}
 _POWERS = {"十": 10, "百": 100, "千": 1000}
 _GROUPS = {"万": 10_000, "亿": 100_000_000}
+_LONGEST_NUMERAL = 18
+"""Digits of a number that is read as one; longer rows are no amounts, and reading them would not be linear."""
 _NUM = rf"(?:\d+|[{_NUMERAL}]+)"
 _UNITS_HAN = "年月日天周岁元角分个名位人次条章节款项页层楼号栋室里米克吨斤度倍期届版卷集回批级类种台辆艘架份小"
 _UNITS_LATIN = (
@@ -51,7 +53,7 @@ _QUANTITY = re.compile(rf"(?<![\d.第])(?<!第 )(?P<n>\d+(?:\.\d+)?)\s?(?P<unit>
 _QUANTITY_HAN = re.compile(rf"(?<![第{_NUMERAL}])(?P<n>[{_NUMERAL}]+)(?P<unit>[{_UNITS_HAN}])")
 _QUANTITY_LATIN = re.compile(rf"(?<![a-z0-9.])(?P<n>\d+(?:\.\d+)?)(?: | ?(?=°))(?P<unit>{_UNITS_LATIN})(?![a-z0-9])")
 _DOCUMENT = re.compile(
-    rf"(?P<by>[{HAN}]{{1,4}})\s?[〔(\[【]\s?(?P<y>\d{{4}})\s?[〕)\]】]\s?第?\s?(?P<n>\d+)\s?(?P<unit>号|號)"
+    rf"(?P<by>[{HAN}]{{1,4}})\s?[〔(\[【]\s?(?P<y>\d{{4}})\s?[〕)\]】]\s?第?\s?(?P<n>\d{{1,9}})\s?号"
 )
 _NAME = re.compile(
     r"(?<![a-z0-9/.@'’-])(?P<name>[a-z][a-z.+-]*+(?:/[a-z]{1,3}+)?+)(?P<gap> ?)"
@@ -73,10 +75,12 @@ def number_of(numeral: str) -> int | None:
 
     Digits after a power without one of their own are taken at face value: 一百五 is 105, as written in laws.
     """
+    if len(numeral) > _LONGEST_NUMERAL:
+        return None
     if numeral.isdecimal():
-        return int(numeral) if len(numeral) <= 18 else None
+        return int(numeral)
     if all(character in _VALUES for character in numeral):
-        return int("".join(str(_VALUES[character]) for character in numeral)) if len(numeral) <= 18 else None
+        return int("".join(str(_VALUES[character]) for character in numeral))
     total = group = digit = 0
     for character in numeral:
         if character in _VALUES:
