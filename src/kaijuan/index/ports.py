@@ -97,7 +97,11 @@ class Index(Protocol):
     async def search_dense(self, vector: Vector, k: int, where: Filter) -> list[Hit]: ...
 
     async def search_lexical(self, terms: Mapping[int, float], k: int, where: Filter) -> list[Hit]:
-        """Score = sum over terms of query weight * IDF(term) * document weight; only scores above 0 are hits."""
+        """Score = sum over terms of query weight * IDF(term) * document weight; only scores above 0 are hits.
+
+        IDF = ln(1 + (N - n + 0.5) / (n + 0.5)), counted among the points visible in the snapshot that `where`
+        demands (`at_snapshot`), so that writing a later one moves no score; among all points when it demands none.
+        """
 
     def scan(self, where: Filter) -> AsyncIterator[PointHeader]:
         """Yield the headers of all matching points in ascending order of id, in batches behind the scenes."""
