@@ -10,7 +10,7 @@ from kaijuan import telemetry
 from kaijuan.core.ids import KbId
 from kaijuan.errors import BusyError
 from kaijuan.index.catalog import Catalog
-from kaijuan.jobs.owner import is_gone
+from kaijuan.jobs.owner import described, is_gone
 
 _RENEWALS = 3
 """Within the time of one lease."""
@@ -52,7 +52,7 @@ async def _take(catalog: Catalog, kb: KbId, owner: str, clock: Callable[[], floa
     except BusyError:
         present = await catalog.lease(kb)
         if present is not None and not is_gone(present.owner):
-            raise
+            raise BusyError(f"This knowledge base is being written by {described(present.owner)}.") from None
         before = None if present is None else present.owner
         await catalog.acquire_lease(kb, owner, now=clock(), seconds=seconds, instead_of=before)
         telemetry.event("lease.taken_over", before=before)

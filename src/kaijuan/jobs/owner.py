@@ -33,6 +33,12 @@ def is_gone(owner: str) -> bool:
     return _started(pid) != parts[2]
 
 
+def described(owner: str) -> str:
+    """Return an owner in words for people."""
+    parts = owner.split("/")
+    return f"process {parts[1]} on {parts[0].partition('@')[0]}" if len(parts) == _PARTS else owner
+
+
 def _host() -> str:
     # Containers may share a host's name but not its process numbers.
     try:
