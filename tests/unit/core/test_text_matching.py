@@ -127,7 +127,10 @@ def test_each_term_stands_where_it_was_read() -> None:
 
 
 def test_function_words_are_kept_but_count_little() -> None:
-    weights = {term.text: term.weight for term in analyse("什么是区块链的共识 and the ledger")}
+    terms = analyse("什么是区块链的共识 and the ledger")
+    weights = {term.text: term.weight for term in terms}
+    assert {term.text for term in terms if term.weak} >= {"什么", "的", "the", "~的共"}
+    assert not {term.text for term in terms if term.weak} & {"区块", "ledger", "~共识"}
     assert weights["什么"] < 0.3 * weights["区块"]
     assert weights["the"] < 0.3 * weights["ledger"]
     assert weights["~的共"] < 0.3 * weights["~共识"]

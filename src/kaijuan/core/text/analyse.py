@@ -103,6 +103,8 @@ class Term:
     kind: TermKind
     weight: float
     """How much the term counts in a query, before its rarity."""
+    weak: bool = False
+    """A function word, or a bigram that touches one."""
 
 
 def analyse(text: str, *, cut: Cutter | None = None) -> list[Term]:
@@ -114,10 +116,12 @@ def analyse(text: str, *, cut: Cutter | None = None) -> list[Term]:
     matched, offsets = normalise(marked(text))
     places = sorted(places_of(matched, cut), key=lambda place: place[1:])
     silent = _silent(places)
-    return [
-        Term(text=key, span=offsets.back(Span(start, end)), kind=kind_of(key), weight=_weight(key, start, silent))
-        for key, start, end in places
-    ]
+    terms: list[Term] = []
+    for key, start, end in places:
+        kind, weak = kind_of(key), _is_weak(key, start, silent)
+        weight = _weight(key, kind) * (WEAK_WEIGHT if weak else 1.0)
+        terms.append(Term(text=key, span=offsets.back(Span(start, end)), kind=kind, weight=weight, weak=weak))
+    return terms
 
 
 def keys_of(text: str, *, cut: Cutter | None = None) -> tuple[list[str], list[str]]:
@@ -168,18 +172,18 @@ def _silent(places: Sequence[Place]) -> frozenset[int]:
     return frozenset(at for key, start, end in places if key in CHINESE for at in range(start, end))
 
 
-def _weight(key: str, start: int, silent: frozenset[int]) -> float:
-    kind = kind_of(key)
-    weight = WEIGHTS[kind]
-    if kind is TermKind.CODE and not any(map(str.isdigit, key)):
-        weight = LETTER_CODE_WEIGHT
+def _is_weak(key: str, start: int, silent: frozenset[int]) -> bool:
+    if key[0] == "~":
+        return start in silent or start + 1 in silent
+    return key.lstrip("=") in ENGLISH or key in CHINESE
+
+
+def _weight(key: str, kind: TermKind) -> float:
     if key.startswith(_ORDINAL):
-        weight = WEIGHTS[TermKind.CODE]  # 第12条 is the name of an article, not an amount
-    if kind is TermKind.BIGRAM:
-        weak = start in silent or start + 1 in silent
-    else:
-        weak = key.lstrip("=") in ENGLISH or key in CHINESE
-    return weight * WEAK_WEIGHT if weak else weight
+        return WEIGHTS[TermKind.CODE]  # 第12条 is the name of an article, not an amount
+    if kind is TermKind.CODE and not any(map(str.isdigit, key)):
+        return LETTER_CODE_WEIGHT
+    return WEIGHTS[kind]
 
 
 def _cut(run: str) -> Sequence[Place]:
