@@ -6,6 +6,7 @@ import random
 import re
 import unicodedata
 from collections.abc import Iterator
+from functools import cache
 from pathlib import Path
 
 import pypdfium2
@@ -90,6 +91,7 @@ BOXED = [
 ]
 
 
+@cache  # the long PDFs are needed by several tests
 def parsed(path: Path) -> ParsedDocument:
     data = path.read_bytes()
     return load_parser(PARSERS[kind_of(data, path.name)]).parse(data, path.name)

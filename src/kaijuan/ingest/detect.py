@@ -32,6 +32,7 @@ _LATER = {
     "svg": "an SVG image",
 }
 _OLE = b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1"
+_SECOND_LOOK = 1 << 20
 _ZIP = (b"PK\x03\x04", b"PK\x05\x06", b"PK\x07\x08")
 # Signatures of what cannot be read yet: (bytes at the start, what to call it).
 _BINARIES: tuple[tuple[bytes, str], ...] = (
@@ -163,9 +164,9 @@ def _package_kind(data: bytes, name: str, named: str) -> str:
 def _text_kind(data: bytes, name: str, named: str, suffix: str) -> str:
     head = peek(data)
     if not head:
-        # A sample may mislead (a text that begins with NUL padding): let the whole content decide, or refuse.
+        # A small sample may mislead (a text that begins with NUL padding): let a larger one decide, or refuse.
         try:
-            head = decode(data).text[:4096]
+            head = decode(data[:_SECOND_LOOK]).text[:4096]
         except UnsupportedDocumentError as error:
             if named in {"pdf", "docx"}:
                 raise BrokenDocumentError(f"{name} is named like a {named.upper()} file, but is not one.") from error

@@ -17,6 +17,8 @@ from kaijuan.ingest.parsers.html_blocks import pieces_of
 from kaijuan.ingest.parsers.html_tags import KNOWN_TAGS
 from kaijuan.ingest.parsers.html_tree import tree_of
 
+_MOST_NESTING = 200
+"""Deeper lists and quotes are dropped by the reader; its own limit of 20 loses real outlines."""
 _FRONT = re.compile(r"\A---[^\S\n]*\n(.*?)\n(?:---|\.\.\.)[^\S\n]*(?:\n|\Z)", re.S)
 _FRONT_LINE = re.compile(r"([A-Za-z_\u4e00-\u9fff][\w\u4e00-\u9fff -]*):(?:\s+(.*)|)$")
 # CommonMark leaves **注意：**请 unparsed, because a Chinese colon closes like punctuation; readers see bold.
@@ -43,7 +45,7 @@ def _to_html(body: str) -> str:
 
     A table in HTML that blank lines or Markdown interrupt is whole again in the tree.
     """
-    reader = MarkdownIt("commonmark", {"html": True}).enable(["table", "strikethrough"])
+    reader = MarkdownIt("commonmark", {"html": True, "maxNesting": _MOST_NESTING}).enable(["table", "strikethrough"])
     reader.block.ruler.before(
         "fence", "formula", _formula_rule, {"alt": ["paragraph", "reference", "blockquote", "list"]}
     )

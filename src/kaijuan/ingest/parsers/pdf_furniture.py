@@ -14,7 +14,7 @@ _SAME_PLACE = 4.0
 """Points by which a running line may move from page to page."""
 _LEAST_REPEATS = 3
 _PAGE_NUMBER = re.compile(
-    r"[\s\-–—·•|\[(（]*(?:page|p\.|第)?\s*(?:\d{1,4}|[ivxlc]{1,7})\s*(?:页|頁)?"
+    r"[\s\-–—·•|\[(（]*(?:page|p\.|第)?\s*(?:\d{1,6}|[ivxlc]{1,7})\s*(?:页|頁)?"
     r"(?:\s*(?:/|of|共|，共|,)\s*\d{1,4}\s*(?:页|頁)?)?[\s\-–—·•|\])）]*",
     re.I,
 )
@@ -39,7 +39,26 @@ def without_furniture(pages: Sequence[list[Line]], heights: Sequence[float]) -> 
             if is_number or any(key in places for key in _keys(zone, line)):
                 gone.add(id(line))
         kept.append([line for line in lines if id(line) not in gone])
-    return kept
+    return _without_counting(kept)
+
+
+def _without_counting(pages: Sequence[list[Line]]) -> list[list[Line]]:
+    """Drop the last line of a page where it counts the pages, wherever it stands: short pages end early."""
+    last = [max(lines, key=lambda line: line.y0) if lines else None for lines in pages]
+    offsets = [
+        int(line.text) - index if line is not None and line.text.isdecimal() and len(line.text) < 5 else None
+        for index, line in enumerate(last)
+    ]
+    counts = Counter(offset for offset in offsets if offset is not None)
+    if not counts:
+        return list(pages)
+    offset, count = counts.most_common(1)[0]
+    if count < max(_LEAST_REPEATS, len(pages) / 3):
+        return list(pages)
+    return [
+        [line for line in lines if line is not low] if found == offset else lines
+        for lines, low, found in zip(pages, last, offsets, strict=True)
+    ]
 
 
 def _outer(lines: Sequence[Line], height: float) -> list[tuple[str, Line]]:

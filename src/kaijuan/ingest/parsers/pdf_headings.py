@@ -129,6 +129,11 @@ def heading_level(line: Line, body: Body) -> int:
     return _level_by_looks(line, body)
 
 
+def _is_centred(line: Line) -> bool:
+    before, after = line.x0 - line.left, line.right - line.x1
+    return before > line.size and abs(before - after) < line.size
+
+
 def _may_be_title(text: str) -> bool:
     return 1 < len(text) <= _LONGEST and not _LEADERS.search(text) and any(char.isalpha() for char in text)
 
@@ -136,7 +141,7 @@ def _may_be_title(text: str) -> bool:
 def _level_by_looks(line: Line, body: Body) -> int:
     text = line.text
     numbered = numbered_level(text)
-    is_short = line.x1 - line.left < _FULL_SHARE * (line.right - line.left)
+    is_short = line.x1 - line.left < _FULL_SHARE * (line.right - line.left) or _is_centred(line)
     if line.size >= body.size * (_LARGER if is_short or numbered else _MUCH_LARGER):
         return numbered or _level_of_size(line, body)
     stands_out = line.bold and not body.bold and line.size >= body.size * _BOLD_LEAST

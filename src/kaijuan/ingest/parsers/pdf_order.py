@@ -13,7 +13,9 @@ from kaijuan.ingest.parsers.pdf_lines import Line, LineMaker, Run, join_near, ro
 _LEAST_ROWS = 5
 _LEAST_EM = 9.0
 _TEXT_SHARE = 0.6
-_FILL_SHARE = 0.5
+_FILL_SHARE = 0.42
+"""Less than half, because one side may hold two columns more."""
+_WIDE_SHARE = 0.6
 _MOST_CROSSING = 0.4
 _DEEPEST = 2
 _CROSSING_SLACK = 2.0
@@ -26,6 +28,7 @@ def lines_in_order(runs: Sequence[Run], page: int, maker: LineMaker) -> list[Lin
     lines: list[Line] = []
     for number, region in enumerate(_regions(upright, 0)):
         _set_region(region, number, page, maker, lines)
+    _widen(lines)
     sideways = [run for run in near if not run.upright]
     # Text turned to the left is read with its lines from left to right, text turned to the right the other way.
     sideways.sort(key=lambda run: (-run.x0, run.y0) if run.downward else (run.x0, run.y0))
@@ -54,6 +57,16 @@ def _set_region(region: Sequence[Run], number: int, page: int, maker: LineMaker,
     for line in made:
         line.column, line.left, line.right = number, left, right
     lines.extend(made)
+
+
+def _widen(lines: Sequence[Line]) -> None:
+    """Give lines over the full width the page's own borders: a title alone would seem to fill its column."""
+    if not lines:
+        return
+    left, right = _borders(lines)
+    for line in lines:
+        if line.right - line.left > _WIDE_SHARE * (right - left):
+            line.left, line.right = min(line.left, left), max(line.right, right)
 
 
 def _borders(lines: Sequence[Line]) -> tuple[float, float]:
