@@ -28,6 +28,7 @@ from kaijuan.index.ports import BlobStore
 from kaijuan.ingest.ports import ChunkDraft, Chunker, SourceItem, Tokenizer
 
 _Result = TypeVar("_Result")
+_SMALL = 1 << 16
 Read = Callable[[SourceItem], Awaitable[ParsedDocument]]
 """Bytes to a parsed document; raises DocumentError."""
 # Hashing, cutting and encoding are CPU work that must not hold up the event loop.
@@ -92,7 +93,9 @@ class Ground:
 
 async def prepare(ground: Ground, item: SourceItem) -> Prepared | Unchanged:
     """Read, cut and store the bytes of one item; DocumentError when it cannot be taken in."""
-    content = await _aside(lambda: content_hash(item.data))
+    # A small hash takes less time than handing it to a thread.
+    small = len(item.data) < _SMALL
+    content = content_hash(item.data) if small else await _aside(lambda: content_hash(item.data))
     fingerprint = ground.pipeline.fingerprint(item)
     live = await ground.catalog.version_of(ground.kb, item.source, ground.head)
     if live is not None and (live.content_hash, live.fingerprint) == (content, fingerprint):
@@ -101,8 +104,7 @@ async def prepare(ground: Ground, item: SourceItem) -> Prepared | Unchanged:
     document = document_id(ground.kb, item.source)
     number = await ground.catalog.last_number(document) + 1
     id = version_id(document, number, content, fingerprint)
-    text = await _aside(lambda: _encoded(parsed.text))
-    blocks, chunks = await _aside(lambda: _cut(ground.pipeline, parsed, id, document))
+    text, blocks, chunks = await _aside(lambda: _cut(ground.pipeline, parsed, id, document))
     original_hash, text_hash = await asyncio.gather(ground.blobs.put(item.data), ground.blobs.put(text))
     version = Version(
         id=id,
@@ -152,7 +154,8 @@ def _warnings(parsed: ParsedDocument) -> tuple[str, ...]:
 
 def _cut(
     pipeline: Pipeline, parsed: ParsedDocument, version: VersionId, document: DocumentId
-) -> tuple[tuple[Block, ...], tuple[Chunk, ...]]:
+) -> tuple[bytes, tuple[Block, ...], tuple[Chunk, ...]]:
+    text = _encoded(parsed.text)
     blocks = tuple(_block(version, at, block, parsed.text) for at, block in enumerate(parsed.blocks))
     drafts = pipeline.chunker.chunk(parsed.text, blocks, pipeline.tokenizer)
     chunks = _chunks(drafts, version, document, pipeline.chunker.fingerprint)
@@ -160,7 +163,7 @@ def _cut(
         raise EmptyDocumentError("The document has no text to search.")
     if len({chunk.id for chunk in chunks}) < len(chunks):
         raise DocumentError("The chunker gave the same piece twice.", hint="Report this file: the chunker is at fault.")
-    return blocks, chunks
+    return text, blocks, chunks
 
 
 def _block(version: VersionId, ordinal: int, block: ParsedBlock, text: str) -> Block:
