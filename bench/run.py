@@ -1,0 +1,154 @@
+"""Run every benchmark, keep its JSON in bench/results/, and write docs/benchmarks.md from what is there.
+
+    python -m bench.run [--quick] [--only NAME ...] [--page]
+
+`--quick` runs on smaller data and keeps nothing; `--page` only writes the page from the stored results.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import subprocess
+import sys
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+ROOT = Path(__file__).resolve().parent.parent
+RESULTS = ROOT / "bench" / "results"
+PAGE = ROOT / "docs" / "benchmarks.md"
+DATA = ROOT.parent / "shared" / "data"
+SETS = ("cmrc2018_zh", "drcd_zht", "xquad_zh_en", "mtrag_un_en")
+
+Row = dict[str, Any]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Bench:
+    """One benchmark: how it is called, how much smaller when quick, and its part of the page."""
+
+    name: str
+    title: str
+    full: tuple[str, ...]
+    quick: tuple[str, ...]
+    table: Callable[[Row], Iterator[str]]
+
+
+def startup_table(result: Row) -> Iterator[str]:
+    """Yield the rows of bench/startup.py."""
+    yield "| process | seconds, median of ten |\n|---|---|"
+    for name, seconds in result["seconds"].items():
+        yield f"| `{name}` | {seconds:.3f} |"
+
+
+def latency_table(result: Row) -> Iterator[str]:
+    """Yield the rows of bench/search_latency.py."""
+    yield f"{result['chunks']:,} chunks, {result['queries']} questions, without the embedding of the question.\n"
+    yield "| search | p50 ms | p95 ms | p99 ms |\n|---|---|---|---|"
+    for name, times in result["search_ms"].items():
+        yield f"| {name} | {times['p50']} | {times['p95']} | {times['p99']} |"
+
+
+def memory_table(result: Row) -> Iterator[str]:
+    """Yield the rows of bench/ingest_memory.py."""
+    yield (
+        f"A folder of {result['folder_mb']} MB, {result['documents']} documents, {result['chunks']:,} chunks, "
+        f"{result['seconds']:.0f} s; all but the first 64 chunks embedded by a stub.\n"
+    )
+    yield "| process | peak MB |\n|---|---|"
+    for role, peak in result["peak_mb"].items():
+        yield f"| {role} | {peak} |"
+
+
+def retrieval_table(result: Row) -> Iterator[str]:
+    """Yield the rows of bench/retrieval.py."""
+    yield "| set | documents | chunks | questions | dense | lexical | fused | fused recall@10 |\n|---|---|---|---|---|---|---|---|"
+    for row in result["sets"]:
+        stages = row["stages"]
+        scores = " | ".join(f"{stages[stage]['ndcg@10']:.3f}" for stage in ("dense", "lexical", "fused"))
+        yield (
+            f"| {row['set']} | {row['documents']} | {row['chunks']} | {row['queries']} | {scores} "
+            f"| {stages['fused']['recall@10']:.3f} |"
+        )
+
+
+BENCHES = (
+    Bench(name="startup", title="Start", full=(), quick=(), table=startup_table),
+    Bench(
+        name="search_latency",
+        title="Search",
+        full=("--chunks", "20000", "--queries", "500"),
+        quick=("--chunks", "2000", "--queries", "100"),
+        table=latency_table,
+    ),
+    Bench(
+        name="ingest_memory",
+        title="Memory while a folder is added",
+        full=("--megabytes", "100"),
+        quick=("--megabytes", "5"),
+        table=memory_table,
+    ),
+    Bench(
+        name="retrieval",
+        title="Quality: nDCG@10 of each route and of both fused",
+        full=tuple(str(DATA / name) for name in SETS),
+        quick=(str(DATA / "xquad_zh_en"), "--limit", "100"),
+        table=retrieval_table,
+    ),
+)
+
+
+def run(bench: Bench, *, quick: bool) -> Row:
+    """Run one benchmark in a process of its own and return its JSON."""
+    words = bench.quick if quick else bench.full
+    done = subprocess.run(
+        [sys.executable, "-m", f"bench.{bench.name}", *words], cwd=ROOT, stdout=subprocess.PIPE, check=True
+    )
+    result: Row = json.loads(done.stdout)
+    return result
+
+
+def page() -> str:
+    """Return docs/benchmarks.md from the stored results."""
+    parts = ["# Benchmarks\n\nPrinted by `make bench`; every table names the machine and the day. Generated.\n"]
+    for bench in BENCHES:
+        stored = RESULTS / f"{bench.name}.json"
+        if not stored.exists():
+            continue
+        result: Row = json.loads(stored.read_text(encoding="utf-8"))
+        facts = result["machine"]
+        where = f"{facts['date']}, {facts['processor']}, {facts['cores']} cores, Python {facts['python']}"
+        rows = "\n".join(bench.table(result))
+        parts.append(
+            f"## {bench.title}\n\n`python -m bench.{bench.name}`; {where}, commit {facts['commit']}.\n\n{rows}\n"
+        )
+    return "\n".join(parts)
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else "")
+    parser.add_argument("--quick", action="store_true")
+    parser.add_argument("--only", nargs="*", default=[bench.name for bench in BENCHES])
+    parser.add_argument("--page", action="store_true")
+    options = parser.parse_args()
+    for bench in BENCHES:
+        if options.page or bench.name not in options.only:
+            continue
+        if bench.name == "retrieval" and not DATA.exists():
+            print("retrieval: left out, the shared corpora are not here", file=sys.stderr)
+            continue
+        result = run(bench, quick=options.quick)
+        print(f"{bench.title}\n" + "\n".join(bench.table(result)), flush=True)
+        if not options.quick:
+            RESULTS.mkdir(exist_ok=True)
+            (RESULTS / f"{bench.name}.json").write_text(
+                json.dumps(result, ensure_ascii=False, indent=1) + "\n", encoding="utf-8"
+            )
+    if not options.quick:
+        PAGE.write_text(page(), encoding="utf-8")
+
+
+if __name__ == "__main__":
+    main()
