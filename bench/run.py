@@ -64,7 +64,8 @@ def memory_table(result: Row) -> Iterator[str]:
 
 def retrieval_table(result: Row) -> Iterator[str]:
     """Yield the rows of bench/retrieval.py."""
-    yield "| set | documents | chunks | questions | dense | lexical | fused | fused recall@10 |\n|---|---|---|---|---|---|---|---|"
+    yield "| set | documents | chunks | questions | dense | lexical | fused | fused recall@10 |"
+    yield "|---|---|---|---|---|---|---|---|"
     for row in result["sets"]:
         stages = row["stages"]
         scores = " | ".join(f"{stages[stage]['ndcg@10']:.3f}" for stage in ("dense", "lexical", "fused"))
