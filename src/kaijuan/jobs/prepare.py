@@ -105,7 +105,7 @@ async def prepare(ground: Ground, item: SourceItem) -> Prepared | Unchanged:
     number = await ground.catalog.last_number(document) + 1
     id = version_id(document, number, content, fingerprint)
     text, blocks, chunks = await _aside(lambda: _cut(ground.pipeline, parsed, id, document))
-    original_hash, text_hash = await asyncio.gather(ground.blobs.put(item.data), ground.blobs.put(text))
+    original_hash, text_hash = await _stored(ground.blobs, item.data, text)
     version = Version(
         id=id,
         document_id=document,
@@ -129,6 +129,15 @@ async def prepare(ground: Ground, item: SourceItem) -> Prepared | Unchanged:
 
 async def _aside(work: Callable[[], _Result]) -> _Result:
     return await asyncio.get_running_loop().run_in_executor(_POOL, work)
+
+
+async def _stored(blobs: BlobStore, original: bytes, text: bytes) -> tuple[str, str]:
+    if original == text:
+        # So it is with most records: one blob, and half the waiting for the disk.
+        name = await blobs.put(text)
+        return name, name
+    first, second = await asyncio.gather(blobs.put(original), blobs.put(text))
+    return first, second
 
 
 def _encoded(text: str) -> bytes:
