@@ -109,3 +109,12 @@ def test_slices_of_spans_are_spans(tokenizer: E5Tokenizer) -> None:
     spans = tokenizer.spans("one two three")
     assert list(spans[1:]) == list(spans)[1:]
     assert spans[-1] == list(spans)[-1]
+
+
+def test_both_searches_find_the_same(tokenizer: E5Tokenizer, monkeypatch: pytest.MonkeyPatch) -> None:
+    texts = [text for text in _mixtures(400) if text]
+    found = []
+    for cost in (0, 10**9):
+        monkeypatch.setattr("kaijuan.models.embedders.e5_tokens._WAVE_COST", cost)
+        found.append([tokenizer.ids(text).tolist() for text in texts])
+    assert found[0] == found[1]
