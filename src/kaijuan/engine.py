@@ -130,9 +130,11 @@ class Kaijuan:
         if mirror and len(targets) != 1:
             raise UsageError("Mirroring takes exactly one folder.", hint="Call it once for each folder.")
         sources = [self._source(target) for target in targets]
+        scope = sources[0].scope(targets[0]) if mirror else None
+        if scope is not None and not scope.endswith(("/", "#")):
+            raise UsageError(f"{targets[0]} is not a folder.", hint="Mirroring takes exactly one folder or corpus.")
         self._make_home()
         kb = await self.catalog.create_kb(self.tenant, self.kb_name, now=self._clock())
-        scope = sources[0].scope(targets[0]) if mirror else None
         return await self._ingest().add(kb, _walk(sources, targets), mirror_scope=scope, progress=progress)
 
     async def remove(self, words: Sequence[str], *, progress: ProgressCallback | None = None) -> RunReport:
