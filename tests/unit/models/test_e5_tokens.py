@@ -93,6 +93,19 @@ def test_windows_change_nothing(tokenizer: E5Tokenizer, filler: str, monkeypatch
     assert list(tokenizer.spans(text)) == spans
 
 
+@pytest.mark.parametrize("run", [" ", "\n\u3000", "\x05", "\u200b", "\ufdfa", "a", " \x05"])
+def test_long_runs_of_anything_are_walked_to_the_end(
+    tokenizer: E5Tokenizer, run: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("kaijuan.models.embedders.e5_tokens._WINDOW", 700)
+    text = run * 3000 + "word" + run * 3000 + "龘"
+    spans = tokenizer.spans(text)
+    assert spans[-1].end == len(text)
+    assert any("d" in span.of(text) for span in spans)
+    if run in {" ", "\n\u3000", "\u200b"}:
+        assert len(spans) <= 4
+
+
 def test_a_cut_holds_as_many_tokens_as_asked_and_no_more(tokenizer: E5Tokenizer) -> None:
     text = "今天 weather 很好, " * 400
     cut = tokenizer.cut(text, 100)

@@ -133,8 +133,8 @@ class E5Tokenizer:
 
         Spans never overlap: where one character became several tokens (full width, ligatures), the first has it
         and the others are empty. White space in front of a word belongs to no span; a token that is nothing but
-        white space has the first such character. In a run of more than 32,000 characters without white space the
-        cut is searched in windows, and a token near a seam may differ from the one whole search would give.
+        white space has one such character. In a run of more than 32,000 characters without white space, or with nothing
+        else, the search goes by windows, and a token near a seam may differ from the one whole search would give.
         """
         starts, ends = [], []
         for _, begins, closes in self._windows(text):
@@ -166,9 +166,9 @@ class E5Tokenizer:
             if at + _WINDOW >= len(text):
                 yield ids, *_spans_of(codes, origins, bounds, at)
                 return
-            kept = _seam(codes, origins, bounds, len(piece))
+            kept, used = _seam(codes, origins, bounds, len(piece))
             yield ids[:kept], *_spans_of(codes, origins, bounds[: kept + 1], at)
-            at += int(origins[bounds[kept]])
+            at += used
             lead = False
 
     def _normalise(self, text: str, *, lead: bool) -> tuple[Ints, Ints]:
@@ -308,17 +308,24 @@ def _spans_of(codes: Ints, origins: Ints, bounds: Ints, shift: int) -> tuple[Int
     return np.where(lone_lead, 0, starts), np.where(lone_lead, -1, ends)
 
 
-def _seam(codes: Ints, origins: Ints, bounds: Ints, size: int) -> int:
-    """Return how many tokens of a full window to keep: up to a blank where possible, which is exact."""
+def _seam(codes: Ints, origins: Ints, bounds: Ints, size: int) -> tuple[int, int]:
+    """Return how many tokens of a full window to keep and where the next begins: at a blank if possible, an exact cut.
+
+    A window may be one long run of blanks, or of characters that are dropped, without a place to cut. Then all of it
+    is used but a blank at its end, whose last character stands for the run in the next window.
+    """
     begins = bounds[:-1]
     usable = (origins[begins] < size - _MARGIN) & (begins > 0)
     # A character that became several must not be torn apart.
     usable[1:] &= origins[begins[1:]] != origins[begins[1:] - 1]
     at_blank = np.flatnonzero(usable & (codes[begins] == _MARK))
-    if len(at_blank):
-        return int(at_blank[-1])
-    anywhere = np.flatnonzero(usable)
-    return int(anywhere[-1])
+    places = at_blank if len(at_blank) else np.flatnonzero(usable)
+    if len(places):
+        kept = int(places[-1])
+        return kept, int(origins[begins[kept]])
+    if len(begins) and begins[-1] == len(codes) - 1 and codes[-1] == _MARK and origins[-1] >= 0:
+        return len(begins) - 1, size - 1
+    return len(begins), size
 
 
 def _slots(keys: npt.NDArray[np.uint64], size: int) -> Ints:
