@@ -68,6 +68,7 @@ class Kaijuan:
         self._principals = frozenset(principals)
         self._clock = clock
         self._closed = False
+        self._fields: dict[str, set[str]] = {}
         self._open_spaces: dict[str, Index] = {}
         self._parsers: ParserPool | None = None
         self._wire(embedder)
@@ -344,6 +345,7 @@ class Kaijuan:
             embedder=self.embedder,
             read_text=self.texts.read,
             settings=self.config.retrieve,
+            known_fields=self._fields.setdefault(kb.space, set()),
         )
 
     async def _find(self, kb: KnowledgeBase, word: str, snapshot: int) -> Version:

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 
 from kaijuan.core.spans import Span
-from kaijuan.core.text.analyse import WEIGHTS, Term, TermKind, analyse
+from kaijuan.core.text.analyse import Term, TermKind, analyse
 from kaijuan.core.text.language import language_of
 from kaijuan.core.text.normalise import normalise
 
@@ -94,8 +94,6 @@ _HOW_MUCH = re.compile(
     re.IGNORECASE,
 )
 _MOST_PARTS = 4
-_WEAK = 0.45
-"""Share of its kind's weight below which the analyser holds a term to be a function word."""
 _SAYS = {
     TermKind.WORD: 1.0,
     TermKind.BIGRAM: 0.3,
@@ -153,8 +151,7 @@ def _content(text: str) -> list[Term]:
     asking = [Span(*match.span()) for match in _INTERROGATIVES.finditer(text)]
 
     def matters(term: Term) -> bool:
-        weak = term.weight < _WEAK * WEIGHTS[term.kind]
-        return term.kind in _SAYS and not weak and not any(term.span.intersect(span) for span in asking)
+        return term.kind in _SAYS and not term.weak and not any(term.span.intersect(span) for span in asking)
 
     return _whole_codes(text, [term for term in analyse(text) if matters(term)])
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Awaitable, Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from kaijuan import telemetry
 from kaijuan.core.documents import Block, Chunk
@@ -25,6 +25,8 @@ from kaijuan.retrieve.scope import check_fields, scope
 from kaijuan.retrieve.settings import RetrieveSettings
 from kaijuan.retrieve.understand import understand
 
+READ_AHEAD = 4
+"""Candidates looked up for each passage wanted, at first."""
 WIDENINGS = 2
 """How often the routes are asked for more when access checks left too few."""
 
@@ -54,6 +56,8 @@ class Retrieval:
     read_text: Callable[[str], Awaitable[str]]
     """Canonical text by blob name."""
     settings: RetrieveSettings
+    known_fields: set[str] = field(default_factory=set)
+    """Fields that documents are known to have, kept between searches of one index space."""
 
 
 async def search(context: Retrieval, request: SearchRequest, *, trace_id: str) -> SearchResult:
@@ -95,7 +99,7 @@ def routes_of(context: Retrieval, index: Index) -> list[Route]:
 async def _find(context: Retrieval, request: SearchRequest, query: Query) -> tuple[list[Gathered], list[Candidate]]:
     if context.index is None:
         return [], []
-    await check_fields(context.index, request.filters)
+    await check_fields(context.index, request.filters, context.known_fields)
     where = scope(request.kb.tenant, request.principals, request.snapshot, request.filters)
     seconds = context.settings.route_seconds + context.settings.embed_seconds
     k = max(context.settings.route_k, 4 * request.k)
@@ -158,9 +162,7 @@ def _judge(
 
 async def _expand(context: Retrieval, request: SearchRequest, candidates: Sequence[Candidate]) -> list[Passage]:
     used = [candidate for candidate in candidates if candidate.fate == USED]
-    chunks = await context.catalog.chunks([candidate.chunk_id for candidate in used])
-    parents = await _parents(context, chunks)
-    chosen = areas(used, chunks, parents)[: request.k]
+    chosen = await _areas(context, request.k, used)
     versions = await context.catalog.versions_by_id({area.version for area in chosen})
     blocks = await _blocks(context, chosen)
     names = {versions[area.version].text_hash for area in chosen}
@@ -169,6 +171,16 @@ async def _expand(context: Retrieval, request: SearchRequest, candidates: Sequen
         passage(area, rank, versions[area.version], texts[versions[area.version].text_hash], found)
         for rank, (area, found) in enumerate(zip(chosen, blocks, strict=True), start=1)
     ]
+
+
+async def _areas(context: Retrieval, k: int, used: Sequence[Candidate]) -> list[Area]:
+    # A few candidates a passage are enough most often; all of them are looked up only where they share parents.
+    for count in (READ_AHEAD * k, len(used)):
+        chunks = await context.catalog.chunks([candidate.chunk_id for candidate in used[:count]])
+        chosen = areas(used[:count], chunks, await _parents(context, chunks))
+        if len(chosen) >= k or count >= len(used):
+            break
+    return chosen[:k]
 
 
 async def _parents(context: Retrieval, chunks: Mapping[ChunkId, Chunk]) -> dict[ChunkId, Chunk]:

@@ -19,9 +19,12 @@ def scope(tenant: str, principals: Collection[str], snapshot: int, filters: Sequ
     return all_of([Eq("tenant", tenant), In("acl", tuple(sorted(principals))), at_snapshot(snapshot), *filters])
 
 
-async def check_fields(index: Index, filters: Sequence[Filter]) -> None:
-    """Raise FilterError for a field that no document has: it is a slip far more often than a wish for nothing."""
-    names = sorted({name for tree in filters for name in fields_of(tree)} - set(BUILT_IN))
+async def check_fields(index: Index, filters: Sequence[Filter], known: set[str]) -> None:
+    """Raise FilterError for a field that no document has: it is a slip far more often than a wish for nothing.
+
+    `known` remembers the fields that were seen, since looking costs more than many a search.
+    """
+    names = sorted({name for tree in filters for name in fields_of(tree)} - known.union(BUILT_IN))
     for name in names:
         if name in GUARDED:
             raise FilterError(f"The field {name!r} is not for filtering; access and time are handled by the engine.")
@@ -32,3 +35,5 @@ async def check_fields(index: Index, filters: Sequence[Filter]) -> None:
                 f"No document has a field {name!r}.",
                 hint=f"Always there: {', '.join(BUILT_IN)}; `kaijuan show` lists the others of a document.",
             )
+        if count:
+            known.add(name)

@@ -14,7 +14,7 @@ from uuid import UUID
 import numpy as np
 import qdrant_edge as vendor
 
-from kaijuan.core.filters import Filter, Value, at_snapshot
+from kaijuan.core.filters import And, Eq, Filter, In, Not, Range, Value, at_snapshot
 from kaijuan.core.ids import ChunkId
 from kaijuan.errors import BusyError, CorruptStoreError, DiskFullError, KaijuanError, StoreError
 from kaijuan.index.ports import Hit, Point, PointHeader, Vector
@@ -30,6 +30,8 @@ _BREADTH = 256
 _SPARE = 8
 _INDEX_FROM = 2_000
 _INDEXES = 32
+_REMEMBERED = 1000
+"""Guards of which it is remembered whether every point passes them."""
 
 _NUMBERS = vendor.IntegerIndexParams(range=True, lookup=False, enable_hnsw=False)
 _LINKED = vendor.KeywordIndexParams(enable_hnsw=True)
@@ -118,6 +120,7 @@ class Shard:
 
     def __init__(self, inner: vendor.EdgeShard) -> None:
         self._inner = inner
+        self._vacuous: dict[Filter, bool] = {}
         self._indexed = {name.strip('"') for name in inner.info().payload_schema}
 
     @classmethod
@@ -141,6 +144,7 @@ class Shard:
             raise CorruptStoreError(f"The index in {folder} cannot be read: {error.message}") from error
 
     def _update(self, operation: vendor.UpdateOperation) -> None:
+        self._vacuous.clear()
         with _translated("writing"):
             self._inner.update(operation)
 
@@ -172,6 +176,24 @@ class Shard:
             self._update(vendor.UpdateOperation.create_field_index(path(wish.field), params))
             self._indexed.add(wish.field)
 
+    def _needed(self, where: Filter) -> Filter:
+        """Leave out the guards that every point passes, which is remembered until the next write.
+
+        Most often readers at head may see everything in the space, and then checking tenant, access and interval
+        of each point again costs several times the search itself (12 against 2 ms for 20,000 points).
+        """
+        items = where.items if isinstance(where, And) else (where,)
+        return And(tuple(item for item in items if not self._passes_all(item)))
+
+    def _passes_all(self, item: Filter) -> bool:
+        if not isinstance(item, Eq | In | Range) or item.field not in _INDEXED:
+            return False
+        if item not in self._vacuous:
+            if len(self._vacuous) >= _REMEMBERED:
+                self._vacuous.clear()
+            self._vacuous[item] = self.count(Not(item)) == 0
+        return self._vacuous[item]
+
     def rows(self) -> int:
         """Return an upper bound for the number of points."""
         with _translated("counting"):
@@ -179,7 +201,7 @@ class Shard:
 
     def search_dense(self, vector: Vector, k: int, where: Filter) -> list[Hit]:
         """Return the k nearest by cosine."""
-        condition, rows = compile_filter(where), self.rows()
+        condition, rows = compile_filter(self._needed(where)), self.rows()
         query = vendor.Query.Nearest(vector.tolist(), using="dense")
         params = self._dense_params(condition, k, rows)
 
@@ -199,12 +221,12 @@ class Shard:
     def search_lexical(self, terms: Mapping[int, float], k: int, where: Filter) -> list[Hit]:
         """Return the k best by BM25; rarity is counted among the points of the pinned snapshot."""
         snapshot = ranking.pinned_snapshot(where)
-        corpus = vendor.Filter() if snapshot is None else compile_filter(at_snapshot(snapshot))
+        corpus = compile_filter(And() if snapshot is None else self._needed(at_snapshot(snapshot)))
         sparse = vendor.SparseVector(list(terms), list(terms.values()))
         query = vendor.Query.Nearest(sparse, using="lexical")
         # Without a corpus the engine would count deleted points too, until the next optimise.
         params = vendor.SearchParams(idf=vendor.IdfParams(corpus=corpus))
-        condition = compile_filter(where)
+        condition = compile_filter(self._needed(where))
 
         def fetch(limit: int) -> list[vendor.ScoredPoint]:
             return self._inner.query(vendor.QueryRequest(limit=limit, query=query, filter=condition, params=params))

@@ -108,8 +108,8 @@ def wishes(where: Filter) -> Iterable[Wish]:
             yield from (Wish(name, isinstance(value, str | bool)) for value in values[:1])
         case Range():
             yield Wish(where.field, text=False)
-        case Exists(name):
-            yield Wish(name, text=True)
+        case Exists():
+            pass  # says nothing of the kind of value, and a field has one index only
         case And(items) | Or(items):
             for item in items:
                 yield from wishes(item)
