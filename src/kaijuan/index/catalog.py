@@ -239,6 +239,9 @@ class CatalogReader(Protocol):
     async def blocks_of(self, version: VersionId, within: Sequence[Span] | None = None) -> list[Block]:
         """Blocks in order; with `within`, only those that share characters with one of the spans."""
 
+    async def blocks_within(self, places: Mapping[VersionId, Sequence[Span]]) -> dict[VersionId, list[Block]]:
+        """Like `blocks_of` with `within`, for several versions in one call."""
+
     async def versions_by_id(self, ids: Collection[VersionId]) -> dict[VersionId, Version]: ...
 
     async def authorise(

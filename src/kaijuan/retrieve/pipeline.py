@@ -10,6 +10,7 @@ from kaijuan import telemetry
 from kaijuan.core.documents import Block, Chunk
 from kaijuan.core.filters import Filter
 from kaijuan.core.ids import ChunkId, VersionId
+from kaijuan.core.spans import Span
 from kaijuan.index.catalog import CatalogReader, KnowledgeBase
 from kaijuan.index.ports import Embedder, Index
 from kaijuan.retrieve.cut import USED, fate
@@ -188,13 +189,8 @@ async def _parents(context: Retrieval, chunks: Mapping[ChunkId, Chunk]) -> dict[
 
 
 async def _blocks(context: Retrieval, chosen: Sequence[Area]) -> list[list[Block]]:
-    spans: dict[VersionId, list[Area]] = {}
+    places: dict[VersionId, list[Span]] = {}
     for area in chosen:
-        spans.setdefault(area.version, []).append(area)
-    found = await asyncio.gather(
-        *(context.catalog.blocks_of(version, [area.span for area in group]) for version, group in spans.items())
-    )
-    by_version = dict(zip(spans, found, strict=True))
-    return [
-        [block for block in by_version[area.version] if block.span.intersect(area.span) is not None] for area in chosen
-    ]
+        places.setdefault(area.version, []).append(area.span)
+    found = await context.catalog.blocks_within(places)
+    return [[block for block in found[area.version] if block.span.intersect(area.span) is not None] for area in chosen]

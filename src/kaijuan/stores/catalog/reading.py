@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from typing import Any
 
-from sqlalchemy import Connection, Select, and_, or_, select
+from sqlalchemy import Connection, Select, and_, bindparam, or_, select
 
 from kaijuan.core.documents import Block, Chunk, ChunkLevel, Version
 from kaijuan.core.ids import ID_LENGTH, ChunkId, DocumentId, KbId, RunId, VersionId
@@ -19,7 +19,6 @@ from kaijuan.stores.catalog.publishing import visible_at
 _versions, _chunks, _blocks = tables.document_version, tables.chunk, tables.block
 _LAST = "\U0010ffff"
 _SHORTEST_ID = 6
-_SPANS = 100
 _STREAM = 4096
 
 
@@ -130,17 +129,29 @@ def chunk_ids(connection: Connection, kb: KbId) -> Iterator[list[tuple[ChunkId, 
         yield [(ChunkId(row[0]), row[1], row[2]) for row in batch]
 
 
+_SHARING = select(_blocks).where(
+    _blocks.c.version_id == bindparam("version"),
+    _blocks.c.start < bindparam("stop"),
+    _blocks.c.stop > bindparam("start"),
+)
+
+
 def blocks_of(connection: Connection, version: VersionId, within: Sequence[Span] | None) -> list[Block]:
     """Return the blocks of a version in order, all or those that share characters with a span."""
     query = select(_blocks).where(_blocks.c.version_id == version)
     if within is None:
         return [rows.block_of(row) for row in connection.execute(query.order_by(_blocks.c.ordinal))]
     found: dict[str, Block] = {}
-    for batch in batches(merge(span for span in within if len(span)), _SPANS):
-        shared = [and_(_blocks.c.start < span.end, _blocks.c.stop > span.start) for span in batch]
-        for row in connection.execute(query.where(or_(*shared))):
+    for span in merge(span for span in within if len(span)):
+        # One statement, built once: a query with as many conditions as spans would be compiled anew for every number.
+        for row in connection.execute(_SHARING, {"version": version, "start": span.start, "stop": span.end}):
             found[row.id] = rows.block_of(row)
     return sorted(found.values(), key=lambda block: block.ordinal)
+
+
+def blocks_within(connection: Connection, places: Mapping[VersionId, Sequence[Span]]) -> dict[VersionId, list[Block]]:
+    """Return the blocks of several versions that share characters with the spans given for each."""
+    return {version: blocks_of(connection, version, within) for version, within in places.items()}
 
 
 def items(connection: Connection, run: RunId) -> list[RunItem]:

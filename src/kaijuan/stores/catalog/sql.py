@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import threading
-from collections.abc import AsyncIterator, Callable, Collection, Iterator, Sequence
+from collections.abc import AsyncIterator, Callable, Collection, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack
 from pathlib import Path
@@ -246,6 +246,10 @@ class SqlCatalog:
     async def blocks_of(self, version: VersionId, within: Sequence[Span] | None = None) -> list[Block]:
         """Return the blocks of a version in order."""
         return await self._read(reading.blocks_of, version, within)
+
+    async def blocks_within(self, places: Mapping[VersionId, Sequence[Span]]) -> dict[VersionId, list[Block]]:
+        """Return the blocks of several versions that share characters with the spans given for each."""
+        return await self._read(reading.blocks_within, places)
 
     async def versions_by_id(self, ids: Collection[VersionId]) -> dict[VersionId, Version]:
         """Return the versions that exist."""

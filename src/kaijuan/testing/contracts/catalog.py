@@ -342,6 +342,8 @@ class Reading(CatalogFixtures):
         assert await ordinals(Span(2, 2)) == []
         assert await ordinals(Span(0, 1000)) == [0, 1, 2, 3]
         assert await catalog.blocks_of(MISSING) == []
+        within = await catalog.blocks_within({made.version.id: [made.blocks[0].span], MISSING: [Span(0, 1)]})
+        assert within == {made.version.id: [made.blocks[0]], MISSING: []}
 
     async def test_the_missing(self, catalog: Catalog, kb: KnowledgeBase) -> None:
         with pytest.raises(NotFoundError):
