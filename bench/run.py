@@ -75,8 +75,25 @@ def retrieval_table(result: Row) -> Iterator[str]:
         )
 
 
+def embedding_table(result: Row) -> Iterator[str]:
+    """Yield the rows of bench/embedding.py."""
+    runs = result["engines"]
+    yield "| measure | " + " | ".join(runs) + " |\n|---" + "|---" * len(runs) + "|"
+    for name in next(iter(runs.values())):
+        yield f"| {name.replace('_', ' ')} | " + " | ".join(str(run.get(name, "")) for run in runs.values()) + " |"
+    alike = result["cosine"]
+    yield f"\nCosine of the two engines' vectors: mean {alike['mean']}, lowest {alike['min']}."
+
+
 BENCHES = (
     Bench(name="startup", title="Start", full=(), quick=(), table=startup_table),
+    Bench(
+        name="embedding",
+        title="Onboard embedder",
+        full=("--passages", "96"),
+        quick=("--passages", "16"),
+        table=embedding_table,
+    ),
     Bench(
         name="search_latency",
         title="Search",
