@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import importlib.util
+import os
 import shutil
 import subprocess
 import sys
@@ -178,3 +179,17 @@ def test_a_model_cut_short_is_named(tmp_path: Path) -> None:
     path.write_bytes(bundled_model().read_bytes()[:60_000_000])
     with pytest.raises(ModelError, match="damaged"):
         E5File(path)
+
+
+def test_the_engine_sends_and_keeps_nothing_about_its_user(folder: Path, tmp_path: Path) -> None:
+    # A process of its own: onnxruntime decides once, when it is imported. Without CI, where it is always silent.
+    home = tmp_path / "user"
+    home.mkdir()
+    program = (
+        "import asyncio, sys; from pathlib import Path;"
+        "from kaijuan.models.embedders.e5_onnx import OnnxE5Embedder as E;"
+        "asyncio.run(E(Path(sys.argv[1])).embed_query('a'))"
+    )
+    environ = {"HOME": str(home), "TMPDIR": str(home), "PATH": os.environ.get("PATH", "")}
+    subprocess.run([sys.executable, "-c", program, str(folder)], check=True, env=environ, cwd=home, timeout=120)
+    assert list(home.rglob("*")) == []

@@ -39,6 +39,17 @@ def check_spec(spec: SpaceSpec) -> SpaceSpec:
     return spec
 
 
+def mismatch(built: SpaceSpec, wanted: SpaceSpec) -> str:
+    """Say for people how the specification that a space was built for differs from the one asked for."""
+    differences = []
+    if (built.model, built.dimensions) != (wanted.model, wanted.dimensions):
+        was, now = (f"{spec.model} ({spec.dimensions} dimensions)" for spec in (built, wanted))
+        differences.append(f"another embedding model: {was}, now {now}")
+    if built.analyser != wanted.analyser:
+        differences.append(f"another version of the text analysis: {built.analyser}, now {wanted.analyser}")
+    return f"The index was built with {' and '.join(differences)}."
+
+
 def check_ids(ids: Iterable[ChunkId]) -> list[ChunkId]:
     """Return the ids without repeats; each must be 32 lower-case hexadecimal characters."""
     unique = list(dict.fromkeys(ids))

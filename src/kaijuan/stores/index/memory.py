@@ -191,7 +191,7 @@ class MemoryIndexStore:
             raise NotFoundError(f"There is no index space {spec.name!r}.")
         space = self._spaces.setdefault(spec.name, _Space(spec=spec))
         if space.spec != spec:
-            raise SpaceMismatchError(f"The index space {spec.name!r} was built for {space.spec}, not {spec}.")
+            raise SpaceMismatchError(checks.mismatch(space.spec, spec))
         return MemoryIndex(space, self)
 
     async def drop(self, name: str) -> None:

@@ -21,7 +21,7 @@ from typing import Any
 
 from kaijuan.errors import CorruptStoreError, DiskFullError, NotFoundError, SpaceMismatchError
 from kaijuan.index.ports import SpaceSpec
-from kaijuan.stores.index.checks import check_space
+from kaijuan.stores.index.checks import check_space, mismatch
 from kaijuan.stores.index.protocol import pack_spec, unpack_spec
 
 _FORMAT = 1
@@ -83,7 +83,7 @@ class SpaceFolder:
         """Return the card of the space of that name if it was built for the same specification."""
         card = self.card(spec.name)
         if card.spec != spec:
-            raise SpaceMismatchError(f"The index space {spec.name!r} was built for {card.spec}, not {spec}.")
+            raise SpaceMismatchError(mismatch(card.spec, spec))
         return card
 
     def generation(self, card: Card) -> Path:
