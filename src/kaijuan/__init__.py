@@ -9,10 +9,11 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from kaijuan.core.filter_language import parse_filter
     from kaijuan.engine import Kaijuan
 
 __version__ = "0.1.0"
-__all__ = ["Kaijuan", "__version__"]
+__all__ = ["Kaijuan", "__version__", "parse_filter"]
 
 
 def __getattr__(name: str) -> object:
@@ -21,4 +22,8 @@ def __getattr__(name: str) -> object:
         from kaijuan.engine import Kaijuan
 
         return Kaijuan
+    if name == "parse_filter":
+        from kaijuan.core.filter_language import parse_filter
+
+        return parse_filter
     raise AttributeError(f"module 'kaijuan' has no attribute {name!r}")

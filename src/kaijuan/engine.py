@@ -16,11 +16,15 @@ from urllib.parse import quote
 from kaijuan import registry
 from kaijuan.answer.pipeline import answer
 from kaijuan.answer.results import Answer
+from kaijuan.answer.results import Status as AnswerStatus
 from kaijuan.config import Config, load_config
+from kaijuan.core import arguments
+from kaijuan.core.arguments import Filters, Moment, Targets
 from kaijuan.core.documents import Version
-from kaijuan.core.filters import Filter
+from kaijuan.core.filters import Eq, Not
 from kaijuan.core.ids import VersionId
 from kaijuan.core.snapshots import Snapshot
+from kaijuan.core.text.language import language_of
 from kaijuan.errors import ClosedError, NotFoundError, StoreError, UsageError
 from kaijuan.index.catalog import Catalog, KnowledgeBase, StoredTrace
 from kaijuan.index.ports import BlobStore, Embedder, Index, IndexStore
@@ -119,30 +123,31 @@ class Kaijuan:
     # --- changing ------------------------------------------------------------------------------------------------
 
     async def add(
-        self, targets: Sequence[str], *, mirror: bool = False, progress: ProgressCallback | None = None
+        self, targets: Targets, *, mirror: bool = False, progress: ProgressCallback | None = None
     ) -> RunReport:
-        """Take in files, folders, JSONL corpora and addresses as one published snapshot.
+        """Take in files, folders, JSONL corpora and addresses, one or several, as one published snapshot.
 
         What fails is named in the report, the run goes on. With `mirror`, documents that have gone from the one folder
         given are removed.
         """
-        if not targets:
+        wanted = arguments.targets(targets)
+        if not wanted:
             raise UsageError("Nothing to add was named.", hint="Give a file, a folder or an address.")
-        if mirror and len(targets) != 1:
+        if mirror and len(wanted) != 1:
             raise UsageError("Mirroring takes exactly one folder.", hint="Call it once for each folder.")
-        sources = [self._source(target) for target in targets]
-        scope = sources[0].scope(targets[0]) if mirror else None
+        sources = [self._source(target) for target in wanted]
+        scope = sources[0].scope(wanted[0]) if mirror else None
         if scope is not None and not scope.endswith(("/", "#")):
-            raise UsageError(f"{targets[0]} is not a folder.", hint="Mirroring takes exactly one folder or corpus.")
+            raise UsageError(f"{wanted[0]} is not a folder.", hint="Mirroring takes exactly one folder or corpus.")
         self._make_home()
         kb = await self.catalog.create_kb(self.tenant, self.kb_name, now=self._clock())
-        return await self._ingest().add(kb, _walk(sources, targets), mirror_scope=scope, progress=progress)
+        return await self._ingest().add(kb, _walk(sources, wanted), mirror_scope=scope, progress=progress)
 
-    async def remove(self, words: Sequence[str], *, progress: ProgressCallback | None = None) -> RunReport:
+    async def remove(self, words: Targets, *, progress: ProgressCallback | None = None) -> RunReport:
         """Remove documents by source, id, file name or folder, as one published snapshot. All or none."""
         kb = await self._kb()
         found: dict[VersionId, None] = {}
-        for word in words:
+        for word in arguments.targets(words):
             found.update(dict.fromkeys(version.id for version in await self._meant(kb, word)))
         return await self._ingest().remove(kb, list(found), progress=progress)
 
@@ -180,8 +185,8 @@ class Kaijuan:
         query: str,
         *,
         k: int = 5,
-        filters: Sequence[Filter] = (),
-        as_of: int | float | None = None,
+        filters: Filters = (),
+        as_of: Moment = None,
         cut: bool = True,
     ) -> SearchResult:
         """Return the best passages for a question, at most `k`.
@@ -192,12 +197,20 @@ class Kaijuan:
         request = await self._request(query, k, filters, as_of, cut=cut)
         return await search(await self._retrieval(request.kb), request, trace_id=new_id())
 
-    async def ask(
-        self, question: str, *, k: int = 8, filters: Sequence[Filter] = (), as_of: int | float | None = None
-    ) -> Answer:
-        """Answer from the documents, every sentence cited, or refuse where they do not say."""
+    async def ask(self, question: str, *, k: int = 8, filters: Filters = (), as_of: Moment = None) -> Answer:
+        """Answer from the documents, every sentence cited, or refuse where they do not say.
+
+        Before refusing, documents in other languages than the question's are searched by themselves.
+        """
         result = await self.search(question, k=k, filters=filters, as_of=as_of)
         given = await answer(question, result, self.embedder, self.config.answer)
+        if given.status is AnswerStatus.REFUSED:
+            # Words and vectors favour the question's own language: chance finds in it push the others out of the list.
+            elsewhere = [*arguments.filters(filters), Not(Eq("language", language_of(question)))]
+            second = await self.search(question, k=k, filters=elsewhere, as_of=result.snapshot)
+            found = await answer(question, second, self.embedder, self.config.answer)
+            if found.sentences:
+                result, given = second, found
         await self._save_trace(result, given)
         return given
 
@@ -208,15 +221,15 @@ class Kaijuan:
         contains: str | None = None,
         chunk: str | None = None,
         k: int = 8,
-        filters: Sequence[Filter] = (),
-        as_of: int | float | None = None,
+        filters: Filters = (),
+        as_of: Moment = None,
     ) -> Explanation:
         """Say, stage by stage, why the passages that hold a text, or a chunk, were or were not used."""
         request = await self._request(question, k, filters, as_of)
         context = await self._retrieval(request.kb)
         return await explain(context, request, contains=contains, chunk=chunk, trace_id=new_id())
 
-    async def list(self, *, as_of: int | float | None = None) -> builtins.list[Version]:
+    async def list(self, *, as_of: Moment = None) -> builtins.list[Version]:
         """Return the documents visible at a snapshot, by source."""
         kb = await self._kb()
         snapshot = await self._snapshot(kb, as_of)
@@ -225,7 +238,7 @@ class Kaijuan:
             found.extend(page)
         return await self._readable(kb, found)
 
-    async def show(self, word: str, *, as_of: int | float | None = None) -> DocumentView:
+    async def show(self, word: str, *, as_of: Moment = None) -> DocumentView:
         """Return one document with its text, blocks, chunks and history; `word` is a source, id or file name."""
         kb = await self._kb()
         version = await self._find(kb, word, await self._snapshot(kb, as_of))
@@ -313,7 +326,8 @@ class Kaijuan:
             self._open_spaces[kb.space] = await open_space(self.catalog, self.indexes, kb, self.embedder)
         return self._open_spaces[kb.space]
 
-    async def _snapshot(self, kb: KnowledgeBase, as_of: int | float | None) -> int:
+    async def _snapshot(self, kb: KnowledgeBase, given: Moment) -> int:
+        as_of = arguments.moment(given)
         if as_of is None:
             return kb.head
         if isinstance(as_of, float):
@@ -322,9 +336,7 @@ class Kaijuan:
             raise NotFoundError(f"There is no snapshot {as_of}.", hint=f"The newest is {kb.head}.")
         return as_of
 
-    async def _request(
-        self, text: str, k: int, filters: Sequence[Filter], as_of: int | float | None, *, cut: bool = True
-    ) -> SearchRequest:
+    async def _request(self, text: str, k: int, filters: Filters, as_of: Moment, *, cut: bool = True) -> SearchRequest:
         if not 1 <= k <= MOST_PASSAGES:
             raise UsageError(f"{k} passages cannot be asked for.", hint=f"Ask for 1 to {MOST_PASSAGES}.")
         kb = await self._kb()
@@ -334,7 +346,7 @@ class Kaijuan:
             kb=kb,
             snapshot=await self._snapshot(kb, as_of),
             principals=self._principals,
-            filters=tuple(filters),
+            filters=arguments.filters(filters),
             cut=cut,
         )
 

@@ -6,12 +6,16 @@ import asyncio
 import concurrent.futures
 import functools
 import threading
-from collections.abc import Callable, Coroutine
+import time
+from collections.abc import Callable, Collection, Coroutine
 from pathlib import Path
 from types import TracebackType
 from typing import Any, Concatenate, ParamSpec, Self, TypeVar
 
+from kaijuan.config import Config
+from kaijuan.engine import EVERYONE
 from kaijuan.engine import Kaijuan as AsyncKaijuan
+from kaijuan.index.ports import Embedder
 
 P = ParamSpec("P")
 R = TypeVar("R")
@@ -34,14 +38,21 @@ class Kaijuan:
     """A knowledge base, for code that does not use asyncio. Use as a context manager, or call `close`."""
 
     def __init__(
-        self, home: Path | str | None = None, kb: str = "default", *, config: Path | str | None = None
+        self,
+        home: Path | str | None = None,
+        kb: str = "default",
+        *,
+        config: Config | Path | str | None = None,
+        embedder: Embedder | None = None,
+        principals: Collection[str] = EVERYONE,
+        clock: Callable[[], float] = time.time,
     ) -> None:
         self._loop = asyncio.new_event_loop()
         self._thread = threading.Thread(target=self._loop.run_forever, name="kaijuan-loop", daemon=True)
         self._thread.start()
         self._closed = False
         try:
-            self._engine = AsyncKaijuan(home, kb, config=config)
+            self._engine = AsyncKaijuan(home, kb, config=config, embedder=embedder, principals=principals, clock=clock)
         except BaseException:
             self._stop()
             raise

@@ -18,5 +18,6 @@ def _verbs(kind: type) -> set[str]:
 
 def test_every_verb_is_there_with_the_same_arguments() -> None:
     assert _verbs(AsyncKaijuan) == _verbs(Kaijuan)
+    assert inspect.signature(Kaijuan) == inspect.signature(AsyncKaijuan)
     for name in _verbs(Kaijuan):
         assert inspect.signature(getattr(Kaijuan, name)) == inspect.signature(getattr(AsyncKaijuan, name))

@@ -1,0 +1,75 @@
+"""What callers may write, brought to one form: targets, filters, moments."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable
+from datetime import datetime, time, timedelta
+
+from kaijuan.core.filter_language import parse_filter
+from kaijuan.core.filters import Filter
+from kaijuan.errors import UsageError
+
+Targets = str | os.PathLike[str] | Iterable[str | os.PathLike[str]]
+"""One path or address, or several."""
+Filters = str | Filter | Iterable[str | Filter]
+"""One filter, in the filter language or as a tree, or several that must all hold."""
+Moment = int | float | datetime | str | None
+"""A snapshot number (int), a time in seconds since 1970 (float), a datetime, text with either, or None for now."""
+
+
+def targets(given: Targets) -> list[str]:
+    """Return the targets as text. One alone may be given bare: a string is never taken for a list of letters."""
+    if isinstance(given, str | os.PathLike):
+        return [os.fspath(given)]
+    found = list(given)
+    for target in found:
+        if not isinstance(target, str | os.PathLike):
+            raise UsageError(f"{target!r} is not a path or an address.")
+    return [os.fspath(target) for target in found]
+
+
+def filters(given: Filters) -> tuple[Filter, ...]:
+    """Return the filters as trees; FilterError for text that cannot be read."""
+    if isinstance(given, str | Filter):
+        return (_filter(given),)
+    return tuple(_filter(item) for item in given)
+
+
+def _filter(given: object) -> Filter:
+    if isinstance(given, str):
+        return parse_filter(given)
+    if isinstance(given, Filter):
+        return given
+    raise UsageError(f"{given!r} is not a filter.", hint="Write text like 'kind = pdf', or use kaijuan.core.filters.")
+
+
+def moment(given: Moment) -> int | float | None:
+    """Return a snapshot number, a time in seconds since 1970, or None.
+
+    Text is a snapshot number or an ISO 8601 date or time; without a zone it is local, and a date alone means the end
+    of that day.
+    """
+    if given is None or isinstance(given, float):
+        return given
+    if isinstance(given, int) and not isinstance(given, bool):
+        return given
+    if isinstance(given, datetime):
+        return given.timestamp()
+    if isinstance(given, str):
+        return _written(given.strip())
+    raise UsageError(f"{given!r} is neither a snapshot nor a time.", hint="Give a number, a datetime or an ISO date.")
+
+
+def _written(text: str) -> int | float:
+    if text.isascii() and text.isdigit():
+        return int(text)
+    try:
+        when = datetime.fromisoformat(text)
+        if len(text) <= len("2025-01-01"):
+            when = datetime.combine(when.date() + timedelta(days=1), time.min) - timedelta(milliseconds=1)
+        return when.timestamp()
+    except (ValueError, OverflowError) as error:
+        raise UsageError(
+            f"{text!r} is neither a snapshot number nor a time.", hint="Write 7, 2025-01-31 or 2025-01-31T18:00."
+        ) from error
