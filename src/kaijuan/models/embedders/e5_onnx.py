@@ -190,7 +190,7 @@ def _batches(lengths: Sequence[int]) -> Iterator[npt.NDArray[np.int64]]:
 
 
 def _open_session(graph: bytes) -> InferenceSession:
-    # Since 1.29 onnxruntime sends usage to its vendor and keeps a device id; only this, set before its import, stops it.
+    # From 1.29 on, onnxruntime reports to its vendor and keeps a device id unless this is set before its import.
     os.environ["ORT_DISABLE_TELEMETRY"] = "1"
     try:
         import onnxruntime
