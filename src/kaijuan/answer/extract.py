@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
@@ -9,7 +10,6 @@ import numpy as np
 import numpy.typing as npt
 
 from kaijuan.answer.question import Anchor, AnchorKind, Question
-from kaijuan.answer.settings import AnswerSettings
 from kaijuan.answer.units import Unit
 from kaijuan.core.text.analyse import analyse
 from kaijuan.core.text.bm25 import idf
@@ -25,13 +25,17 @@ COVERAGE, SIMILARITY, FOUND, RANK, VALUE = 0.45, 0.45, 0.1, 0.02, 0.15
 """Weights of a unit's score, measured by bench/fit_sufficiency.py: share of correct sentences chosen."""
 FLAT = 0.04
 """Cosines of units that lie closer together than this say nothing apart."""
+ADDS = 0.1
+"""Share of the question that a further sentence must say beyond what the sentences before it say."""
 SAME = 0.8
 """Share of terms in common from which two units say the same."""
+_ASKS = re.compile(r"[?？][\s”’\"')）]*\Z")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Read:
-    """A unit with its terms: how often each occurs in it, and which its context has."""
+    """A unit with its terms: how often each occurs in it, and which its context has. An answer is read with its
+    question."""
 
     unit: Unit
     terms: Mapping[str, int]
@@ -49,6 +53,10 @@ class Read:
     def says(self, key: str) -> bool:
         """Say whether the unit holds a term. Han words also count inside words that were cut another way."""
         return key in self.terms or (_is_han(key) and key in self.quote)
+
+    def has(self, anchor: Anchor) -> bool:
+        """Say whether the unit or its context holds an anchor."""
+        return anchor.held(self.terms, self.folded) or anchor.held(self.context, "")
 
     def about(self, key: str) -> bool:
         """Say whether the unit's context holds a term."""
@@ -75,12 +83,13 @@ def read_units(units: Sequence[Unit]) -> list[Read]:
         if unit.context not in contexts:
             contexts[unit.context] = frozenset(_counts(unit.context)), normalise(unit.context)[0]
         context, around = contexts[unit.context]
+        said = f"{unit.asked}\n{unit.quote}" if unit.asked else unit.quote
         read.append(
             Read(
                 unit=unit,
-                terms=_counts(unit.quote),
+                terms=_counts(said),
                 context=context,
-                quote=normalise(unit.quote)[0],
+                quote=normalise(said)[0],
                 around=around,
             )
         )
@@ -130,7 +139,7 @@ def shortlist(
     tables = [rarities(question, reads) for question in questions]
     for at, read in enumerate(reads):
         words = max(coverage(table, [read]) for table in tables)
-        anchored = sum(anchor.held(read.terms, read.folded) for question in questions for anchor in question.anchors)
+        anchored = sum(read.has(anchor) for question in questions for anchor in question.anchors)
         place = 0.3 * read.unit.found + 0.2 * passages[read.unit.passage].relevance - 0.05 * read.unit.passage
         keys.append((-(words + place + 0.3 * anchored), at))
     return sorted(at for _, at in sorted(keys)[:limit])
@@ -146,8 +155,10 @@ def score_units(question: Question, reads: Sequence[Read], similarities: npt.NDA
         meaning = (cosine - low) / max(high - low, FLAT)
         score = COVERAGE * covered + SIMILARITY * meaning + FOUND * read.unit.found - RANK * read.unit.passage
         score += _anchor_score(question.anchors, read)
-        if question.wants is not None and question.wants.met(read.terms):
+        if question.wants is not None and question.wants.met(read.terms, read.quote):
             score += VALUE
+        if _ASKS.search(read.unit.quote):
+            score -= VALUE
         scored.append(Scored(read=read, coverage=covered, similarity=cosine, score=score))
     return scored
 
@@ -156,61 +167,24 @@ def _anchor_score(anchors: Sequence[Anchor], read: Read) -> float:
     """Reward the anchors a unit holds; punish the code that is nearly the one asked for."""
     if not anchors:
         return 0.0
-    held = sum(anchor.held(read.terms, read.folded) for anchor in anchors)
+    held = sum(read.has(anchor) for anchor in anchors)
     total = ANCHOR_BONUS * held / len(anchors)
-    if any(near_miss(anchor, read.terms) for anchor in anchors) and not held:
+    if any(near_miss(anchor, read) for anchor in anchors) and not held:
         total -= NEAR_MISS
     return total
 
 
-def near_miss(anchor: Anchor, terms: Mapping[str, int]) -> bool:
-    """Say whether the terms hold not the identifier but one that begins like it (ERR-9981 for ERR-9988)."""
-    if anchor.kind is not AnchorKind.IDENTIFIER or any(key in terms for key in anchor.keys):
+def near_miss(anchor: Anchor, read: Read) -> bool:
+    """Say whether a unit is about not the identifier but one that begins like it (ERR-9981 for ERR-9988)."""
+    if anchor.kind is not AnchorKind.IDENTIFIER or read.has(anchor):
         return False
     stems = {_stem(key) for key in anchor.keys if key.startswith("#")}
-    return any(key.startswith("#") and _stem(key) in stems for key in terms)
+    return any(key.startswith("#") and _stem(key) in stems for key in (*read.terms, *read.context))
 
 
 def _stem(key: str) -> str:
     """Return a code with every digit made 0, which near misses share (err-0000)."""
     return "".join("0" if character.isdigit() else character for character in key)
-
-
-def choose(question: Question, scored: Sequence[Scored], settings: AnswerSettings) -> list[Scored]:
-    """Return the best units, best first: one for each anchor, then what comes near the best, none twice."""
-    ranked = sorted(scored, key=lambda item: (-item.score, item.read.unit.passage, item.read.unit.span))
-    chosen: list[Scored] = []
-    for item in _anchor_firsts(question.anchors, ranked):
-        if _new(item, chosen):
-            chosen.append(item)
-    floor = settings.keep_ratio * ranked[0].score if ranked else 0.0
-    for item in ranked:
-        if len(chosen) >= max(settings.sentences, 1) or (chosen and item.score < floor):
-            break
-        if _new(item, chosen):
-            chosen.append(item)
-    return chosen
-
-
-def _anchor_firsts(anchors: Sequence[Anchor], ranked: Sequence[Scored]) -> list[Scored]:
-    """Return the best unit for each identifier, so that two codes asked for are both answered."""
-    firsts: list[Scored] = []
-    for anchor in anchors:
-        if anchor.kind is not AnchorKind.IDENTIFIER:
-            continue
-        for item in ranked:
-            if anchor.held(item.read.terms, item.read.folded):
-                firsts.append(item)
-                break
-    return firsts
-
-
-def _new(item: Scored, chosen: Sequence[Scored]) -> bool:
-    return not any(_overlap(item.read.unit, other.read.unit) or same(item.read, other.read) for other in chosen)
-
-
-def _overlap(one: Unit, other: Unit) -> bool:
-    return one.passage == other.passage and one.span.intersect(other.span) is not None
 
 
 def same(one: Read, other: Read) -> bool:

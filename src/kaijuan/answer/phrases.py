@@ -20,6 +20,8 @@ class Phrases:
     missing_name: str
     missing_number: str
     missing_part: str
+    overruled: str
+    """What an older edition says otherwise."""
     pair: str
     """A cell of a table below its header."""
     pairs: str
@@ -35,6 +37,7 @@ CHINESE = Phrases(
     missing_name="依据中没有出现“{text}”。",
     missing_number="依据中没有出现“{text}”。",
     missing_part="没有找到能回答“{text}”的内容。",
+    overruled="文档之间说法不一：以较新的《{newer}》为准；较早的《{older}》的说法是“{quote}”。",
     pair="{header}：{value}",
     pairs="；",
 )
@@ -47,6 +50,7 @@ TRADITIONAL = Phrases(
     missing_name="依據中沒有出現「{text}」。",
     missing_number="依據中沒有出現「{text}」。",
     missing_part="沒有找到能回答「{text}」的內容。",
+    overruled="文件之間說法不一：以較新的《{newer}》為準；較早的《{older}》的說法是「{quote}」。",
     pair="{header}：{value}",
     pairs="；",
 )
@@ -59,6 +63,7 @@ ENGLISH = Phrases(
     missing_name='"{text}" does not appear in the evidence.',
     missing_number='"{text}" does not appear in the evidence.',
     missing_part='Nothing was found that answers "{text}".',
+    overruled='Documents disagree: the newer "{newer}" is followed; the older "{older}" says "{quote}".',
     pair="{header}: {value}",
     pairs="; ",
 )

@@ -9,14 +9,17 @@ from dataclasses import dataclass
 import numpy as np
 
 from kaijuan import telemetry
-from kaijuan.answer.cite import Citations, join, sentence_of
-from kaijuan.answer.extract import Read, Scored, choose, near_miss, read_units, same, score_units, shortlist
+from kaijuan.answer.choose import choose
+from kaijuan.answer.cite import Citations, join, sentence_of, text_of
+from kaijuan.answer.conflicts import Conflict, settle
+from kaijuan.answer.extract import Read, Scored, near_miss, read_units, same, score_units, shortlist
 from kaijuan.answer.phrases import Phrases, phrases_for
 from kaijuan.answer.question import Anchor, AnchorKind, Question, parts_of, read_question
 from kaijuan.answer.results import Answer, Status
 from kaijuan.answer.settings import AnswerSettings
-from kaijuan.answer.sufficiency import Fit, features_of, fit_for, is_foreign
+from kaijuan.answer.sufficiency import Fit, Judge, features_of, is_foreign, judge_for
 from kaijuan.answer.units import one_line, units_of
+from kaijuan.core.text.language import language_of
 from kaijuan.errors import UsageError
 from kaijuan.index.ports import Embedder, Vector, Vectors
 from kaijuan.retrieve.results import Passage, SearchResult
@@ -36,6 +39,16 @@ class Evidence:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Side:
+    """The evidence in the question's language or in others, with its scored units."""
+
+    foreign: bool
+    scored: list[Scored]
+    reads: list[Read]
+    passages: list[Passage]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class _Judged:
     """One part of the question with the units chosen for it."""
 
@@ -44,6 +57,8 @@ class _Judged:
     probability: float
     suffices: bool
     missing: tuple[Anchor, ...]
+    conflicts: list[Conflict]
+    """What older editions say otherwise than the chosen units."""
     closest: str
     """Title of the document with the best unit."""
 
@@ -97,8 +112,13 @@ async def cosines_of(questions: Sequence[Question], reads: Sequence[Read], embed
 
 
 def sentence_text(read: Read) -> str:
-    """Return what is embedded of a unit: its context says what its pronouns and cells are about."""
-    return f"{read.unit.context}: {one_line(read.unit.quote)}" if read.unit.context else one_line(read.unit.quote)
+    """Return what is embedded of a unit: its context says what its pronouns and cells are about.
+
+    A context in another language would draw the whole to questions in that language, whatever they ask.
+    """
+    around = read.unit.context if language_of(read.unit.context) == language_of(read.unit.quote) else ""
+    context = " ".join(part for part in (around, read.unit.asked) if part)
+    return f"{context}: {one_line(read.unit.quote)}" if context else one_line(read.unit.quote)
 
 
 def _fitting(text: str, embedder: Embedder) -> str:
@@ -115,17 +135,20 @@ def _fitting(text: str, embedder: Embedder) -> str:
 
 
 def _judge(questions: Sequence[Question], evidence: Evidence, model: str, settings: AnswerSettings) -> list[_Judged]:
-    fit = fit_for(model)
-    threshold = fit.threshold if settings.refuse_below is None else settings.refuse_below
+    judge = judge_for(model)
     judged: list[_Judged] = []
     for question, row in zip(questions, evidence.cosines, strict=True):
-        probability, scored = _best_language(question, evidence, row, fit)
+        fit, probability, scored = _best_side(question, evidence, row, judge)
+        threshold = fit.threshold if settings.refuse_below is None else settings.refuse_below
         missing = tuple(anchor for anchor in question.anchors if not _held(anchor, evidence.reads))
-        suffices = probability >= threshold and not _identifiers_missing(question, missing)
+        suffices = probability >= threshold and not _essential_missing(question, missing)
+        valid, conflicts = settle(question, scored, evidence.passages)
+        chosen = choose(question, valid, evidence.reads, settings) if suffices else []
         judged.append(
             _Judged(
                 question=question,
-                chosen=choose(question, scored, settings) if suffices else [],
+                chosen=chosen,
+                conflicts=[one for one in conflicts if any(one.holds is item.read for item in chosen)],
                 probability=probability,
                 suffices=suffices,
                 missing=missing,
@@ -135,33 +158,47 @@ def _judge(questions: Sequence[Question], evidence: Evidence, model: str, settin
     return judged
 
 
-def _best_language(question: Question, evidence: Evidence, row: Vector, fit: Fit) -> tuple[float, list[Scored]]:
-    """Judge the evidence in one language: the question's own, or the other that a closest unit is in.
+def sides(
+    question: Question, passages: Sequence[Passage], reads: Sequence[Read], kept: Sequence[Read], row: Vector
+) -> list[Side]:
+    """Return the evidence in the question's own language, and then that in others, each scored by itself.
 
-    Together, words shared by chance in the own language would hide what another language says. Embeddings favour
-    the question's own language, so that another one only comes first when it has something to say.
+    Together, words shared by chance in the own language would hide what another language says.
     """
-    judged: list[tuple[float, list[Scored]]] = []
-    foreign = [is_foreign(question, read.unit) for read in evidence.kept]
-    closest = foreign[int(row.argmax())]
-    for group in {False, closest}:
+    found: list[Side] = []
+    foreign = [is_foreign(question, read.unit) for read in kept]
+    for group in sorted(set(foreign)):
         at = [place for place, other in enumerate(foreign) if other is group]
-        if not at:
-            continue
-        kept = [evidence.kept[place] for place in at]
-        read_in = {read.unit.passage for read in kept}
-        reads = [read for read in evidence.reads if is_foreign(question, read.unit) is group]
-        passages = [passage for place, passage in enumerate(evidence.passages) if place in read_in]
-        scored = score_units(question, kept, row[at])
-        judged.append((fit.probability(features_of(question, scored, reads, passages)), scored))
-    return max(judged, key=lambda pair: pair[0])
+        some = [kept[place] for place in at]
+        read_in = {read.unit.passage for read in some}
+        found.append(
+            Side(
+                foreign=group,
+                scored=score_units(question, some, row[at]),
+                reads=[read for read in reads if is_foreign(question, read.unit) is group],
+                passages=[passage for place, passage in enumerate(passages) if place in read_in],
+            )
+        )
+    return found
+
+
+def _best_side(question: Question, evidence: Evidence, row: Vector, judge: Judge) -> tuple[Fit, float, list[Scored]]:
+    """Return the evidence that is judged best, with its fit and probability."""
+    judged: list[tuple[Fit, float, list[Scored]]] = []
+    for side in sides(question, evidence.passages, evidence.reads, evidence.kept, row):
+        fit = judge.foreign if side.foreign else judge.own
+        features = features_of(question, side.scored, side.reads, side.passages)
+        judged.append((fit, fit.probability(features), side.scored))
+    # Of two that suffice, the own language is surer: there words count too.
+    enough = (one for one in judged if one[0].margin(one[1]) >= 0)
+    return next(enough, None) or max(judged, key=lambda one: one[0].margin(one[1]))
 
 
 def _closest(question: Question, evidence: Evidence, row: Vector) -> str:
     """Return the title of the nearest document: by a code near the one asked for, else by words and meaning."""
 
     def nearness(item: Scored) -> tuple[bool, float]:
-        near = any(near_miss(anchor, item.read.terms) for anchor in question.anchors)
+        near = any(near_miss(anchor, item.read) for anchor in question.anchors)
         return near, item.coverage + item.similarity
 
     best = max(score_units(question, evidence.kept, row), key=nearness)
@@ -169,13 +206,17 @@ def _closest(question: Question, evidence: Evidence, row: Vector) -> str:
 
 
 def _held(anchor: Anchor, reads: Sequence[Read]) -> bool:
-    return any(anchor.held(read.terms, read.folded) or anchor.held(read.context, "") for read in reads)
+    return any(read.has(anchor) for read in reads)
 
 
-def _identifiers_missing(question: Question, missing: Sequence[Anchor]) -> bool:
-    """Say whether identifiers were asked for and none was found: what is near them is no answer."""
+def _essential_missing(question: Question, missing: Sequence[Anchor]) -> bool:
+    """Say whether identifiers were asked for and none was found, or the very thing asked for is a name not found.
+
+    What is near them is no answer.
+    """
     asked = [anchor for anchor in question.anchors if anchor.kind is AnchorKind.IDENTIFIER]
-    return bool(asked) and all(anchor in missing for anchor in asked)
+    named = any(not anchor.keys.isdisjoint(question.focus) for anchor in missing)
+    return named or (bool(asked) and all(anchor in missing for anchor in asked))
 
 
 def _answer(
@@ -188,7 +229,7 @@ def _answer(
 ) -> Answer:
     chosen = _in_order([item for part in judged for item in part.chosen])
     confidence = round(min(part.probability for part in judged), 4)
-    notes = _notes(judged, phrases, answered=bool(chosen))
+    notes = (*_overruled(judged, evidence, phrases), *_notes(judged, phrases, answered=bool(chosen)))
     if not chosen:
         return _without(question, result, Status.REFUSED, phrases.refusal, notes, confidence, timings)
     citations = Citations(evidence.passages)
@@ -226,6 +267,20 @@ def _in_order(chosen: Sequence[Scored]) -> list[Scored]:
 def _repeats(read: Read, reads: Sequence[Read]) -> list[Read]:
     others = [other for other in reads if other.unit.passage != read.unit.passage and same(read, other)]
     return others[:_MOST_ALSO]
+
+
+def _overruled(judged: Sequence[_Judged], evidence: Evidence, phrases: Phrases) -> list[str]:
+    """Say which edition is followed where an older one says otherwise: once for each sentence of the answer."""
+    notes: dict[int, str] = {}
+    for conflict in (one for part in judged for one in part.conflicts):
+        older, newer = conflict.outdated.unit, conflict.holds.unit
+        text = phrases.overruled.format(
+            newer=evidence.passages[newer.passage].title,
+            older=evidence.passages[older.passage].title,
+            quote=text_of(older, phrases),
+        )
+        notes.setdefault(id(conflict.holds), text)
+    return list(notes.values())
 
 
 def _notes(judged: Sequence[_Judged], phrases: Phrases, *, answered: bool) -> tuple[str, ...]:

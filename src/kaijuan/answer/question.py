@@ -7,6 +7,7 @@ from collections.abc import Container, Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 
+from kaijuan.answer.wanted import YEAR, Wanted, wanted
 from kaijuan.core.spans import Span
 from kaijuan.core.text.analyse import Term, TermKind, analyse
 from kaijuan.core.text.language import language_of
@@ -40,22 +41,6 @@ class Anchor:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Wanted:
-    """What kind of value is asked for: a time, or a number, perhaps of one unit (几天: 天)."""
-
-    time: bool
-    unit: str = ""
-
-    def met(self, terms: Mapping[str, int]) -> bool:
-        """Say whether a text with these terms has such a value."""
-        if self.unit:
-            return any(key[0] == "+" and key.endswith(self.unit) for key in terms)
-        if self.time:
-            return any(key[0] == "@" or _YEAR.fullmatch(key) or _TIME.search(key) for key in terms)
-        return any(key[0] in "+#0123456789" and any(map(str.isdigit, key)) for key in terms)
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
 class Question:
     """One question, or one part of several asked at once."""
 
@@ -65,6 +50,10 @@ class Question:
     """Content terms and how much each says, before its rarity."""
     anchors: tuple[Anchor, ...]
     wants: Wanted | None = None
+    focus: frozenset[str] = frozenset()
+    """The words that name what is asked for: 代码 in 股票的代码是多少, budget in "what is the budget of"."""
+    how: bool = False
+    """Whether it asks what to do, so that the steps after the first belong to the answer."""
 
 
 _INTERROGATIVES = re.compile(
@@ -80,19 +69,14 @@ _QUOTED = re.compile(r"《([^《》]{2,60})》|「([^「」]{2,60})」|『([^『
 # 3.5kg, 8:30, 1,000 and 19th are amounts; v2.3.1 and ERR-9988 are names.
 _SOFT_CODE = re.compile(r"#(?:\d[\d,:/-]*(?:\.\d+)?[a-z%°µμ℃]{0,5}|[^\d]*)")
 _DIGITS = re.compile(r"\d{3,}")
-_YEAR = re.compile(r"1[5-9]\d\d|20\d\d")
 _COUNTED = re.compile(r"\d|第.+[条條章节節款项項页頁版期号號]")
-_TIME = re.compile(r"\+\d+[年月日号世天]")
-_WHEN = re.compile(
-    r"什么时候|甚麼時候|什麼時候|何时|何時|哪一?[年月日天]|[几幾][月日号號]"
-    r"|\bwhen\b|\b(?:what|which) (?:year|date|day|month|century)\b",
+_HOW_TO = re.compile(
+    r"怎么办|怎麼辦|(?:怎么|怎麼|怎样|怎樣|如何)(?!样|樣|回事|理解|评价|評價)|步骤|步驟|流程"
+    r"|\bhow (?:do|does|can|could|should|to|would)\b|\bwhat (?:should|do|can|must) (?:i|we|you) do\b|\bsteps\b",
     re.IGNORECASE,
 )
-_HOW_MUCH = re.compile(
-    r"(?:多少|[几幾])(?P<unit>[天年个個位种種次岁歲条條项項名家元人米里公千吨度本部层層座所件张張台股分倍小])?|多[长長久大高远遠宽寬深重]"
-    r"|\bhow (?:many|much|long|often|far|old|tall|high|big|large|fast)\b|\bwhat (?:percentage|number|amount|share)\b",
-    re.IGNORECASE,
-)
+_COUNT_WORD = re.compile(r"\A[\s个位种名年月天岁條条项項家本部所座件张張台股分倍颗節节小时時分钟鐘周週次]*")
+_ACRONYM = re.compile(r"[A-Z]{2,6}")
 _MOST_PARTS = 4
 _SAYS = {
     TermKind.WORD: 1.0,
@@ -118,16 +102,32 @@ def read_question(text: str) -> Question:
         weights=weights,
         anchors=anchors_of(text, terms),
         wants=wanted(text),
+        focus=focus_of(text, terms),
+        how=_HOW_TO.search(text) is not None,
     )
 
 
-def wanted(text: str) -> Wanted | None:
-    """Return the kind of value that the question's own question word asks for."""
-    if _WHEN.search(text):
-        return Wanted(time=True)
-    if match := _HOW_MUCH.search(text):
-        return Wanted(time=False, unit=match["unit"] or "")
-    return None
+def focus_of(text: str, terms: Sequence[Term]) -> frozenset[str]:
+    """Return the content words next to the question word: before it in Chinese, unless it counts what follows.
+
+    一线城市的住宿标准是多少 asks for 标准, 多少名员工 for 员工, "which city" and "what is the city of" for the city.
+    """
+    match = _INTERROGATIVES.search(text)
+    if match is None:
+        return frozenset()
+    words = [term for term in terms if term.kind is TermKind.WORD and not _is_lone(term.text)]
+    after = [term for term in words if term.span.start >= match.end()]
+    before = [term for term in words if term.span.end <= match.start()]
+    if match.group().isascii():
+        return _together(after[:1], after)
+    counted = match.end() + len(_COUNT_WORD.match(text[match.end() :]).group())  # type: ignore[union-attr] # matches ""
+    named = [term for term in after if term.span.start <= counted]
+    return _together(named[:1] or before[-1:], words)
+
+
+def _together(some: Sequence[Term], words: Sequence[Term]) -> frozenset[str]:
+    """Return the words that stand where `some` do, with words that overlap them (试用 and 试用期)."""
+    return frozenset(other.text for term in some for other in words if other.span.intersect(term.span))
 
 
 def _is_lone(key: str) -> bool:
@@ -174,11 +174,15 @@ def _whole_codes(text: str, terms: Sequence[Term]) -> list[Term]:
 
 
 def anchors_of(text: str, terms: Sequence[Term]) -> tuple[Anchor, ...]:
-    """Return the identifiers, quoted names, numbers, dates and years in `text`."""
+    """Return the identifiers, quoted names, acronyms, numbers, dates and years in `text`."""
     found: dict[str, Anchor] = {}
     for match in _QUOTED.finditer(text):
         name = next(group for group in match.groups() if group)
         found[name] = Anchor(kind=AnchorKind.NAME, text=name, phrase=normalise(name)[0].strip())
+    for term in terms if not (text.isascii() and text.isupper()) else ():
+        name = term.span.of(text)
+        if term.kind is TermKind.WORD and _ACRONYM.fullmatch(name):
+            found.setdefault(name, Anchor(kind=AnchorKind.NAME, text=name, keys=frozenset({term.text})))
     for term in _longest(terms):
         anchor = _anchor(term, term.span.of(text), _words(term, terms))
         if anchor is not None:
@@ -220,7 +224,7 @@ def _anchor(term: Term, text: str, words: frozenset[str]) -> Anchor | None:
             return Anchor(kind=AnchorKind.NAME, text=text, keys=frozenset({term.text})) if text.isupper() else None
         kind = AnchorKind.NUMBER if soft else AnchorKind.IDENTIFIER
         return Anchor(kind=kind, text=text, keys=frozenset({term.text, "<" + term.text[1:]}))
-    if term.kind is TermKind.WORD and not _YEAR.fullmatch(term.text) and len(term.text) < 2:
+    if term.kind is TermKind.WORD and not YEAR.fullmatch(term.text) and len(term.text) < 2:
         return None
     if term.kind is TermKind.NUMBER and not _COUNTED.search(text):
         # "一年" and "两个" in a question are how one asks, not what must be found.

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from functools import cache
 from importlib import resources
@@ -16,11 +16,16 @@ from importlib import resources
 from kaijuan.answer.extract import Read, Scored, coverage, rarities
 from kaijuan.answer.question import AnchorKind, Question
 from kaijuan.answer.units import Unit
+from kaijuan.answer.wanted import ValueKind
 from kaijuan.core.text.language import language_of
 from kaijuan.retrieve.results import Passage
 
+UNTYPED = 4.0
+"""Log odds lost without the kind of value asked for. Public sets ask too few such questions to fit it."""
 _MANY = 16
 _MEAN_DISTINCT = 0.55
+_SURE = 1e-4
+_CUT_LEAD = 2.0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -35,13 +40,21 @@ class Features:
     """How many standard deviations the best cosine lies above the mean of the units', divided by 4. Among few units
     it cannot be told, and is drawn to what it is on average."""
     coverage: float
-    """Highest coverage of one unit; 0 where question and evidence are in different languages."""
+    """Highest coverage of one unit."""
     passage_coverage: float
-    """Highest coverage of one passage; 0 likewise."""
+    """Highest coverage of one passage."""
+    known: float
+    """Share of the question's words that occur anywhere in the evidence."""
+    focus: float
+    """Share of the words naming what is asked for that occur anywhere in the evidence; 1 where nothing is named."""
+    typed: float
+    """0 where a price or a number of things is asked for and the best unit has none."""
     missing: float
     """Share of names, numbers and dates of the question that no passage holds."""
-    foreign: float
-    """1 where the evidence is in another language than the question."""
+    relevance: float
+    """Highest relevance of a passage, as the search estimates it."""
+    lead: float
+    """How far, in log odds, the most relevant passage lies above the three after it."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -56,21 +69,33 @@ class Fit:
         """Return the estimated probability, 0 to 1, that the question can be answered."""
         values = asdict(features)
         logit = self.intercept + sum(weight * values[name] for name, weight in self.coefficients.items())
+        logit -= UNTYPED * (1.0 - features.typed)
         return 1.0 / (1.0 + math.exp(-max(-30.0, min(30.0, logit))))
 
+    def margin(self, probability: float) -> float:
+        """Return how far, in log odds, a probability lies above the threshold, so that two fits can be compared."""
+        return _log_odds(probability) - _log_odds(self.threshold)
 
-def fit_for(model: str) -> Fit:
-    """Return the fit for an embedding model by its name, or the one for any model."""
-    fits = _fits()
-    return fits.get(model, fits["any"])
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Judge:
+    """The fits for evidence in the question's language, and in another, where words say nothing."""
+
+    own: Fit
+    foreign: Fit
+
+
+def judge_for(model: str) -> Judge:
+    """Return the fits for an embedding model by its name, or those for any model."""
+    judges = _judges()
+    return judges.get(model, judges["any"])
 
 
 @cache
-def _fits() -> dict[str, Fit]:
+def _judges() -> dict[str, Judge]:
     record = json.loads(resources.files("kaijuan.answer").joinpath("sufficiency.json").read_text(encoding="utf-8"))
     return {
-        name: Fit(coefficients=fit["coefficients"], intercept=fit["intercept"], threshold=fit["threshold"])
-        for name, fit in record["models"].items()
+        name: Judge(**{side: Fit(**values) for side, values in fits.items()}) for name, fits in record["models"].items()
     }
 
 
@@ -78,24 +103,57 @@ def features_of(
     question: Question, scored: Sequence[Scored], reads: Sequence[Read], passages: Sequence[Passage]
 ) -> Features:
     """Return the features of the evidence: `scored` are the units compared by meaning, `reads` all of them."""
-    if not scored:
-        return Features(
-            similarity=0, chunk_similarity=0, distinct=0, coverage=0, passage_coverage=0, missing=1, foreign=0
-        )
     best = max(scored, key=lambda item: item.score)
     cosines = [item.similarity for item in scored]
     highest = max(cosines)
-    foreign = is_foreign(question, best.read.unit)
     chunk = max((passage.routes["dense"].score for passage in passages if "dense" in passage.routes), default=highest)
     return Features(
         similarity=highest,
         chunk_similarity=chunk,
         distinct=_distinct(cosines),
-        coverage=0.0 if foreign else max(item.coverage for item in scored),
-        passage_coverage=0.0 if foreign else _passage_coverage(question, reads),
+        coverage=max(item.coverage for item in scored),
+        passage_coverage=_passage_coverage(question, reads),
+        known=_known(question, reads),
+        focus=_share_held(question.focus, reads),
+        typed=float(not _untyped(question, best)),
         missing=_missing(question, reads),
-        foreign=float(foreign),
+        relevance=max((passage.relevance for passage in passages), default=0.0),
+        lead=_lead([passage.relevance for passage in passages]),
     )
+
+
+def _untyped(question: Question, best: Scored) -> bool:
+    wants = question.wants
+    if (
+        wants is None
+        or not wants.strict
+        or (is_foreign(question, best.read.unit) and wants.kind is not ValueKind.PRICE)
+    ):
+        return False
+    return not wants.met(best.read.terms, best.read.quote)
+
+
+def _lead(relevances: Sequence[float]) -> float:
+    """Of passages that were cut for being weak, all that is known is that they lay far below."""
+    ranked = sorted((_log_odds(min(max(value, _SURE), 1 - _SURE)) for value in relevances), reverse=True)
+    if not ranked:
+        return 0.0
+    after = ranked[1:4] or [ranked[0] - _CUT_LEAD]
+    return ranked[0] - sum(after) / len(after)
+
+
+def _known(question: Question, reads: Sequence[Read]) -> float:
+    words = [key for key in question.weights if key[0] != "~"]
+    return _share_held(words, reads)
+
+
+def _share_held(keys: Collection[str], reads: Sequence[Read]) -> float:
+    held = [any(read.says(key) or read.about(key) for read in reads) for key in keys]
+    return sum(held) / len(held) if held else 1.0
+
+
+def _log_odds(probability: float) -> float:
+    return math.log(probability / (1.0 - probability))
 
 
 def is_foreign(question: Question, unit: Unit) -> bool:
@@ -124,5 +182,5 @@ def _missing(question: Question, reads: Sequence[Read]) -> float:
     soft = [anchor for anchor in question.anchors if anchor.kind is not AnchorKind.IDENTIFIER]
     if not soft:
         return 0.0
-    held = [any(anchor.held(read.terms, read.folded) for read in reads) for anchor in soft]
+    held = [any(read.has(anchor) for read in reads) for anchor in soft]
     return 1.0 - sum(held) / len(held)

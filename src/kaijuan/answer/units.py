@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
+from kaijuan.answer.faq import Exchange, exchanges
 from kaijuan.answer.settings import AnswerSettings
 from kaijuan.core.documents import Block, BlockKind
 from kaijuan.core.spans import Span, trim
@@ -20,6 +21,12 @@ _CELL = re.compile(r"(?<!\\)\|")
 _LAYOUT = re.compile(rf"(?<=[{EAST_ASIAN}])\s+(?=[{EAST_ASIAN}])")
 _ANNOUNCED = frozenset({BlockKind.LIST, BlockKind.TABLE, BlockKind.CODE})
 _CLAUSE = re.compile(r"[，,、；;：:]\s*")
+_JOINED = 200
+"""Characters up to which what a Chinese semicolon parts is one sentence: 先断电；再重启 is one piece of advice."""
+_FAQ_WHOLE = 200
+"""Characters up to which the answer of a question-and-answer pair is quoted whole."""
+_COLUMN = 60
+"""Characters of the longest line of a table printed without rules."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -38,20 +45,46 @@ class Unit:
     header_quote: str
     found: bool
     """Whether it lies in a chunk that the search found, not only in the text around it."""
+    section: tuple[str, ...] = ()
+    """Headings above it."""
+    block: int = 0
+    """Where its block begins in the version's text."""
+    asked: str = ""
+    """Of an answer in a question-and-answer pair: the question."""
 
 
 def units_of(passage: Passage, position: int, settings: AnswerSettings) -> list[Unit]:
     """Return the units of one passage in reading order; a list is offered whole and by its items."""
     units: list[Unit] = []
     before: _Part | None = None
+    asked = ""
     for part in _parts(passage):
         if part.kind in _ANNOUNCED and units and _LEAD_IN.search(units[-1].quote):
             # A sentence that only announces a list or table says nothing without it.
             units.pop()
-        spans = _spans(passage, part, before, settings)
-        units.extend(_unit(passage, position, part, span, header) for span, header in spans if _says(passage, span))
+        if part.kind is BlockKind.PARAGRAPH and (pairs := exchanges(_text(passage, part.span), asked)):
+            units.extend(_answers(passage, position, part, pairs, settings))
+            asked = pairs[-1].question if not len(pairs[-1].answer) else ""
+        else:
+            spans = _spans(passage, part, before, settings)
+            units.extend(_unit(passage, position, part, span, header) for span, header in spans if _says(passage, span))
+            asked = ""
         before = part
     return units
+
+
+def _answers(
+    passage: Passage, position: int, part: _Part, pairs: Sequence[Exchange], settings: AnswerSettings
+) -> Iterator[Unit]:
+    """Yield the answers of question-and-answer pairs; the questions are read with them, and are no statements."""
+    text = _text(passage, part.span)
+    for pair in pairs:
+        whole = len(pair.answer) <= _FAQ_WHOLE
+        for inner in [Span(0, len(pair.answer))] if whole else _whole_sentences(pair.answer.of(text)):
+            for span in _short(text, inner.shift(pair.answer.start), settings.longest_unit):
+                place = span.shift(part.span.start)
+                if _says(passage, place):
+                    yield _unit(passage, position, part, place, None, pair.question)
 
 
 def folded(quote: str) -> str:
@@ -115,9 +148,39 @@ def _spans(
         if len(whole) <= settings.longest_list:
             yield whole, None
     text = _text(passage, part.span)
-    for sentence in sentences(text):
-        for span in _short(text, sentence, settings.longest_unit):
-            yield span.shift(part.span.start), None
+    for sentence in _whole_sentences(text):
+        for line in _lines(text, sentence):
+            for span in _short(text, line, settings.longest_unit):
+                yield span.shift(part.span.start), None
+
+
+def _whole_sentences(text: str) -> list[Span]:
+    """Return the sentences of `text`, with what semicolons part put together unless it is long."""
+    joined: list[Span] = []
+    for span in sentences(text):
+        last = joined[-1] if joined else None
+        if last and text[last.end - 1] in "；;" and span.end - last.start <= _JOINED:
+            joined[-1] = Span(last.start, span.end)
+        else:
+            joined.append(span)
+    return joined
+
+
+def _lines(text: str, sentence: Span) -> list[Span]:
+    """Return the lines of what is no sentence but a table without rules: several short lines of unequal length.
+
+    Lines of running text are all about as long as the page is wide, but for the last.
+    """
+    lines: list[Span] = []
+    at = sentence.start
+    for line in sentence.of(text).splitlines(keepends=True):
+        lines.append(trim(text, Span(at, at + len(line))))
+        at += len(line)
+    lines = [line for line in lines if len(line)]
+    lengths = [len(line) for line in lines[:-1]]
+    if len(lines) >= 3 and max(lengths) <= _COLUMN and min(lengths) < max(lengths) / 2:
+        return lines
+    return [sentence]
 
 
 def _text(passage: Passage, span: Span) -> str:
@@ -136,7 +199,7 @@ def _with_lead_in(passage: Passage, part: _Part, before: _Part | None) -> Span:
     text = _text(passage, before.span)
     if not _LEAD_IN.search(text.rstrip()):
         return part.span
-    last = sentences(text)[-1]
+    last = _whole_sentences(text)[-1]
     return Span(before.span.start + last.start, part.span.end)
 
 
@@ -205,7 +268,7 @@ def _cut(text: str, start: int, end: int) -> int:
     return end
 
 
-def _unit(passage: Passage, position: int, part: _Part, span: Span, header: Span | None) -> Unit:
+def _unit(passage: Passage, position: int, part: _Part, span: Span, header: Span | None, asked: str = "") -> Unit:
     headings = part.title_path or passage.title_path
     names = dict.fromkeys(name for name in (passage.title, *headings) if name)
     header_quote = _text(passage, header) if header else ""
@@ -218,6 +281,9 @@ def _unit(passage: Passage, position: int, part: _Part, span: Span, header: Span
         header=header,
         header_quote=header_quote,
         found=any(hit.intersect(span) is not None for hit in passage.hits),
+        section=headings,
+        block=part.span.start,
+        asked=asked,
     )
 
 

@@ -5,8 +5,9 @@ from __future__ import annotations
 import pytest
 
 from kaijuan.answer.extract import near_miss, read_units
-from kaijuan.answer.question import AnchorKind, parts_of, read_question, wanted
+from kaijuan.answer.question import AnchorKind, parts_of, read_question
 from kaijuan.answer.units import Unit
+from kaijuan.answer.wanted import wanted
 from kaijuan.core.documents import BlockKind
 from kaijuan.core.spans import Span
 
@@ -74,9 +75,9 @@ def test_anchors_are_held_in_other_spellings(question: str, evidence: str) -> No
 def test_a_near_miss_is_told_from_the_code_itself() -> None:
     [anchor] = read_question("ERR-9988?").anchors
     near, right, far = read_units([unit("ERR-9981 fails."), unit("ERR-9988 fails."), unit("XY-1 fails.")])
-    assert near_miss(anchor, near.terms)
-    assert not near_miss(anchor, right.terms)
-    assert not near_miss(anchor, far.terms)
+    assert near_miss(anchor, near)
+    assert not near_miss(anchor, right)
+    assert not near_miss(anchor, far)
 
 
 def test_question_words_are_not_content() -> None:
@@ -108,9 +109,52 @@ def test_values_asked_for(question: str, met: str, unmet: str) -> None:
     want = wanted(question)
     assert want is not None
     good, bad = read_units([unit(met), unit(unmet)])
-    assert want.met(good.terms)
-    assert not want.met(bad.terms)
+    assert want.met(good.terms, good.quote)
+    assert not want.met(bad.terms, bad.quote)
 
 
 def test_no_value_is_wanted_of_other_questions() -> None:
     assert wanted("谁负责这个项目？") is None
+
+
+@pytest.mark.parametrize(
+    ("question", "focus"),
+    [
+        ("公司的股票代码是多少？", "股票代码"),
+        ("公司有多少名员工？", "员工"),
+        ("Which city hosts the fair?", "citi"),
+        ("What is the budget of the fair?", "budget"),
+    ],
+)
+def test_the_focus_names_what_is_asked_for(question: str, focus: str) -> None:
+    assert focus in read_question(question).focus
+
+
+@pytest.mark.parametrize(
+    "question", ["怎么申请？", "如何申请？", "卡丢了怎么办？", "How do I apply?", "What should I do now?"]
+)
+def test_questions_after_a_procedure_are_known(question: str) -> None:
+    assert read_question(question).how
+
+
+@pytest.mark.parametrize("question", ["申请要多久？", "天气怎么样？", "How many are there?", "What is it?"])
+def test_other_questions_are_not(question: str) -> None:
+    assert not read_question(question).how
+
+
+@pytest.mark.parametrize(
+    ("question", "met", "unmet"),
+    [
+        ("泵的售价是多少？", "泵每台 900 元。", "泵重 900 kg。"),
+        ("How much does the pump cost?", "The pump is 900 dollars.", "The pump weighs 900 kg."),
+        ("公司有多少名员工？", "公司有 300 名员工。", "公司有 300 台泵。"),
+        ("How many employees are there?", "There are 300 employees.", "Employees get 300 pumps."),
+    ],
+)
+def test_a_strict_value_is_told_from_other_numbers(question: str, met: str, unmet: str) -> None:
+    want = wanted(question)
+    assert want is not None
+    assert want.strict
+    good, bad = read_units([unit(met), unit(unmet)])
+    assert want.met(good.terms, good.quote)
+    assert not want.met(bad.terms, bad.quote)

@@ -8,8 +8,7 @@ from importlib import resources
 
 import pytest
 
-from kaijuan.answer.question import read_question
-from kaijuan.answer.sufficiency import Features, features_of, fit_for
+from kaijuan.answer.sufficiency import Features, Fit, judge_for
 
 MIDDLE = Features(
     similarity=0.85,
@@ -17,34 +16,52 @@ MIDDLE = Features(
     distinct=0.5,
     coverage=0.5,
     passage_coverage=0.6,
+    known=0.7,
+    focus=1.0,
+    typed=1.0,
     missing=0.0,
-    foreign=0.0,
+    relevance=0.6,
+    lead=0.5,
 )
+MODELS = ("multilingual-e5-small", "some-other-model")
 
 
-@pytest.mark.parametrize("model", ["multilingual-e5-small", "some-other-model"])
-def test_more_evidence_is_never_less_likely_to_suffice(model: str) -> None:
-    fit = fit_for(model)
+def _fits() -> list[Fit]:
+    return [fit for model in MODELS for fit in (judge_for(model).own, judge_for(model).foreign)]
+
+
+@pytest.mark.parametrize("fit", _fits())
+def test_more_evidence_is_never_less_likely_to_suffice(fit: Fit) -> None:
     base = fit.probability(MIDDLE)
     assert 0 < base < 1
-    for name in ("coverage", "passage_coverage"):
+    for name in ("similarity", "coverage", "passage_coverage", "relevance", "focus", "distinct"):
         assert fit.probability(replace(MIDDLE, **{name: 1.0})) >= base
+    assert fit.probability(replace(MIDDLE, lead=2.0)) >= base
     assert fit.probability(replace(MIDDLE, missing=1.0)) <= base
+
+
+@pytest.mark.parametrize("fit", _fits())
+def test_the_wrong_kind_of_value_is_less_likely_to_suffice(fit: Fit) -> None:
+    assert fit.probability(replace(MIDDLE, typed=0.0)) < fit.probability(MIDDLE)
+
+
+@pytest.mark.parametrize("fit", _fits())
+def test_the_margin_is_zero_at_the_threshold(fit: Fit) -> None:
+    assert fit.margin(fit.threshold) == pytest.approx(0)
+    assert fit.margin(fit.threshold + 0.01) > 0
 
 
 def test_the_file_names_only_features_that_exist() -> None:
     record = json.loads(resources.files("kaijuan.answer").joinpath("sufficiency.json").read_text(encoding="utf-8"))
     assert {"any", "multilingual-e5-small"} <= record["models"].keys()
-    for fit in record["models"].values():
-        assert fit["coefficients"].keys() <= asdict(MIDDLE).keys()
-        assert 0 < fit["threshold"] < 1
+    for fits in record["models"].values():
+        assert fits.keys() == {"own", "foreign"}
+        for fit in fits.values():
+            assert fit["coefficients"].keys() <= asdict(MIDDLE).keys()
+            assert 0 < fit["threshold"] < 1
 
 
 def test_other_models_are_judged_without_their_cosines() -> None:
-    assert not {"similarity", "chunk_similarity"} & fit_for("some-other-model").coefficients.keys()
-
-
-def test_no_evidence_does_not_suffice() -> None:
-    features = features_of(read_question("年假有几天？"), [], [], [])
-    for model in ("multilingual-e5-small", "some-other-model"):
-        assert fit_for(model).probability(features) < fit_for(model).threshold
+    judge = judge_for("some-other-model")
+    for fit in (judge.own, judge.foreign):
+        assert not {"similarity", "chunk_similarity", "relevance", "lead"} & fit.coefficients.keys()

@@ -81,3 +81,19 @@ def test_code_is_kept_by_lines(passage: MakePassage) -> None:
 def test_sentences_read_as_one_line() -> None:
     assert one_line("开卷\n有益 is\n good") == "开卷有益 is good"
     assert folded("- 甲\n-  乙") == "甲\n乙"
+
+
+def test_a_semicolon_does_not_part_advice(passage: MakePassage) -> None:
+    made = passage("", (BlockKind.PARAGRAPH, "请先断电；再重启。然后检查。"))
+    assert [unit.quote for unit in units_of(made, 0, AnswerSettings())] == ["请先断电；再重启。", "然后检查。"]
+
+
+def test_short_uneven_lines_are_rows_and_even_lines_are_prose(passage: MakePassage) -> None:
+    rows = passage("", (BlockKind.PARAGRAPH, "项目 参数\n无线频段 470 至 510 MHz\n重量 2 kg"))
+    assert [unit.quote for unit in units_of(rows, 0, AnswerSettings())] == [
+        "项目 参数",
+        "无线频段 470 至 510 MHz",
+        "重量 2 kg",
+    ]
+    prose = passage("", (BlockKind.PARAGRAPH, "The first line of this text is\nabout as long as the one after\nit."))
+    assert len(units_of(prose, 0, AnswerSettings())) == 1

@@ -1,0 +1,105 @@
+"""Editions of one rule that say different things: which holds, and what the other says."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from kaijuan.answer.extract import Read, Scored
+from kaijuan.answer.question import Question
+from kaijuan.core.text.normalise import normalise
+from kaijuan.retrieve.results import Passage
+
+SHARED = 0.6
+"""Share of the shorter text's words that another edition's has where both rule the same thing."""
+_FEWEST = 2
+_YEAR = re.compile(r"(?<!\d)(?:19|20)\d\d(?!\d)")
+_EDITION = re.compile(
+    r"v?\d+(?:\.\d+)*|[一二三四五六七八九十]+(?=[版稿])|[版稿修订訂第年度()（）\s_-]|\b(?:version|edition|rev)\b"
+)
+_EFFECTIVE = re.compile(
+    r"自\s*((?:19|20)\d\d)\s*年[^。]{0,12}?起(?:施行|实施|實施|生效|执行|執行)|((?:19|20)\d\d)\s*年[^。]{0,12}?(?:生效|施行)"
+    r"|\beffective (?:from |on |as of )?(?:\d{1,2} )?(?:[a-z]+ )?(?:\d{1,2}, )?((?:19|20)\d\d)"
+)
+_VERSION = re.compile(r"(?:版本|version|\bv)\s*[:：]?\s*v?(\d+)(?:\.(\d+))?")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Conflict:
+    """A unit that holds, and the one of an older edition that says otherwise."""
+
+    holds: Read
+    outdated: Read
+
+
+def settle(
+    question: Question, scored: Sequence[Scored], passages: Sequence[Passage]
+) -> tuple[list[Scored], list[Conflict]]:
+    """Return the units without those that a newer edition of their document overrules, and what was left out.
+
+    Editions are documents whose titles differ only in year or version. What the question names and the newer one lacks
+    (the older one's year) is not overruled by it.
+    """
+    conflicts: list[Conflict] = []
+    for newer, older in _editions(passages):
+        new = [item for item in scored if passages[item.read.unit.passage].document_id == newer.document_id]
+        old = [item for item in scored if passages[item.read.unit.passage].document_id == older.document_id]
+        for item in old:
+            asked = [anchor for anchor in question.anchors if item.read.has(anchor)]
+            rivals = (one for one in new if all(one.read.has(anchor) for anchor in asked))
+            rival = next((one for one in rivals if _otherwise(item.read, one.read)), None)
+            if rival is not None:
+                conflicts.append(Conflict(holds=rival.read, outdated=item.read))
+    gone = {id(conflict.outdated) for conflict in conflicts}
+    return [item for item in scored if id(item.read) not in gone], conflicts
+
+
+def _editions(passages: Sequence[Passage]) -> Iterator[tuple[Passage, Passage]]:
+    """Yield pairs of passages of two editions, the newer first."""
+    first = {passage.document_id: passage for passage in reversed(passages)}
+    documents = list(first.values())
+    for at, one in enumerate(documents):
+        for other in documents[at + 1 :]:
+            family = _family(one.title)
+            if len(family) < _FEWEST or family != _family(other.title):
+                continue
+            ages = _age(one, passages), _age(other, passages)
+            if ages[0] != ages[1]:
+                yield (one, other) if ages[0] > ages[1] else (other, one)
+
+
+def _family(title: str) -> str:
+    """Return a title without what tells editions apart."""
+    return _EDITION.sub("", normalise(title)[0])
+
+
+def _age(document: Passage, passages: Sequence[Passage]) -> tuple[int, int, tuple[int, int]]:
+    """Return what orders editions: the year in the title, the year it came into force, its version; 0 for unknown."""
+    text = normalise("\n".join(one.text for one in passages if one.document_id == document.document_id))[0]
+    title = normalise(document.title)[0]
+    named = max((int(year) for year in _YEAR.findall(title)), default=0)
+    forced = _EFFECTIVE.search(text)
+    version = _VERSION.search(title) or _VERSION.search(text)
+    return (
+        named,
+        int(next(filter(None, forced.groups()))) if forced else 0,
+        (int(version[1]), int(version[2] or 0)) if version else (0, 0),
+    )
+
+
+def _otherwise(old: Read, new: Read) -> bool:
+    """Say whether two units rule the same thing with different numbers."""
+    if _numbers(old) == _numbers(new):
+        return False
+    left, right = _words(old), _words(new)
+    fewest = min(len(left), len(right))
+    return fewest >= _FEWEST and len(left & right) >= SHARED * fewest
+
+
+def _numbers(read: Read) -> frozenset[str]:
+    return frozenset(re.findall(r"\d+(?:\.\d+)?", read.quote))
+
+
+def _words(read: Read) -> frozenset[str]:
+    return frozenset(key for key in read.terms if key[0] not in "~+#=<@" and not any(map(str.isdigit, key)))

@@ -1,0 +1,102 @@
+"""What kind of value a question asks for (a time, a number of something, a price), and whether a text has one."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from enum import StrEnum
+
+YEAR = re.compile(r"1[5-9]\d\d|20\d\d")
+_TIME = re.compile(r"\+\d+[年月日号世天点]")
+_WHEN = re.compile(
+    r"什么时候|甚麼時候|什麼時候|何时|何時|哪一?[年月日天]|[几幾][月日号號点點]"
+    r"|\bwhen\b|\b(?:what|which) (?:year|date|day|month|century)\b",
+    re.IGNORECASE,
+)
+_PRICE = re.compile(
+    r"多少钱|多少錢|多少元|售价|售價|价格|價格|价钱|價錢|\bprices?\b"
+    r"|\bhow much (?:do|does|did|is|are|will|would|should)\b.*\b(?:costs?|pay|paid|charge|charged|fees?)\b",
+    re.IGNORECASE,
+)
+_HOW_MUCH = re.compile(
+    r"(?:多少|[几幾])(?P<unit>[天年个個位种種次岁歲条條项項名家元人米里公千吨度本部层層座所件张張台股分倍小节節颗顆])?"
+    r"|多[长長久大高远遠宽寬深重]"
+    r"|\bhow (?:many|much|long|often|far|old|tall|high|big|large|fast)\b|\bwhat (?:percentage|number|amount|share)\b",
+    re.IGNORECASE,
+)
+_HOW_MANY = re.compile(r"\bhow many (?:different |other |more |of the |of )?(?P<thing>[a-z]{3,})", re.IGNORECASE)
+_STEM = 5
+"""Letters of an English noun by which it is known in singular and plural."""
+_LIKE = {unit: group for group in ("名人位个個", "天日", "岁歲", "年载", "条條项項") for unit in group}
+"""Units that count the same things."""
+_PEOPLE = frozenset("名人")
+_MONEY = re.compile(
+    r"[¥￥$€£]|\d\s*(?:万|亿|千|百)?(?:元|块|塊|圆|圓|美元|欧元|港元)|[一二三四五六七八九十百千万亿]元|免费|免費"
+    r"|\b(?:yuan|rmb|cny|usd|eur|gbp|dollars?|euros?|pounds?|cents?|free)\b|\d\s*(?:usd|eur|rmb|cny)",
+    re.IGNORECASE,
+)
+_NUMERALS = (
+    "one two three four five six seven eight nine ten eleven twelv thirteen fourteen fifteen sixteen seventeen eighteen"
+    " nineteen twenti thirti forti fifti sixti seventi eighti nineti hundr thousand million billion once twice doubl"
+    " half dozen sever mani few daili weekli month annual no none everi"
+)
+"""English number words, and what is said in place of a number, without endings."""
+_ENGLISH = frozenset(_NUMERALS.split())
+_COUNTED = re.compile(
+    r"(?:\d|\b(?:one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|[a-z]+teen|[a-z]+ty|hundred|thousand"
+    r"|million|several|dozens?|both|no)\b)(?P<things>[^,.;，。；]{0,24})",
+    re.DOTALL,
+)
+_HAN_NUMERAL = re.compile(r"[一二两三四五六七八九十百千万亿半]")
+
+
+class ValueKind(StrEnum):
+    """What a value is. A count is a number of the things that the next word names."""
+
+    TIME = "time"
+    NUMBER = "number"
+    PRICE = "price"
+    COUNT = "count"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Wanted:
+    """What kind of value is asked for, perhaps of one unit (几天: 天)."""
+
+    kind: ValueKind
+    unit: str = ""
+
+    @property
+    def strict(self) -> bool:
+        """Whether a text without such a value can hardly be the answer: the others are also said in other ways."""
+        people = self.kind is ValueKind.NUMBER and self.unit in _PEOPLE
+        return self.kind in (ValueKind.PRICE, ValueKind.COUNT) or people
+
+    def met(self, terms: Mapping[str, int], text: str) -> bool:
+        """Say whether a text with these terms and this normalised form has such a value."""
+        match self.kind:
+            case ValueKind.PRICE:
+                return _MONEY.search(text) is not None
+            case ValueKind.TIME:
+                return any(key[0] == "@" or YEAR.fullmatch(key) or _TIME.search(key) for key in terms)
+            case ValueKind.COUNT:
+                return any(self.unit in match["things"] for match in _COUNTED.finditer(text))
+            case ValueKind.NUMBER if self.unit:
+                units = _LIKE.get(self.unit, self.unit)
+                return any(key[0] == "+" and key[-1] in units for key in terms)
+            case ValueKind.NUMBER:
+                return any(map(str.isdigit, text)) or not _ENGLISH.isdisjoint(terms) or bool(_HAN_NUMERAL.search(text))
+
+
+def wanted(text: str) -> Wanted | None:
+    """Return the kind of value that a question asks for, as far as its question word tells."""
+    if _PRICE.search(text):
+        return Wanted(kind=ValueKind.PRICE)
+    if _WHEN.search(text):
+        return Wanted(kind=ValueKind.TIME)
+    if match := _HOW_MANY.search(text):
+        return Wanted(kind=ValueKind.COUNT, unit=match["thing"].lower()[:_STEM])
+    if match := _HOW_MUCH.search(text):
+        return Wanted(kind=ValueKind.NUMBER, unit=match["unit"] or "")
+    return None

@@ -1,0 +1,85 @@
+"""Which sentences make an answer: nothing beside the point, steps in full, the edition that holds."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import pytest
+
+from kaijuan.answer.pipeline import answer
+from kaijuan.answer.results import Answer, Status
+from kaijuan.answer.settings import AnswerSettings
+from kaijuan.core.documents import BlockKind
+from kaijuan.retrieve.results import Passage, SearchResult
+from kaijuan.testing.embedders import HashEmbedder
+
+MakePassage = Callable[..., Passage]
+MakeResult = Callable[..., SearchResult]
+P, H, L = BlockKind.PARAGRAPH, BlockKind.HEADING, BlockKind.LIST
+
+
+async def _ask(question: str, result: MakeResult, *passages: Passage) -> Answer:
+    limits = AnswerSettings(refuse_below=0, keep_ratio=0)
+    return await answer(question, result(question, *passages), HashEmbedder(), limits)
+
+
+async def test_steps_after_the_best_sentence_belong_to_how_to(passage: MakePassage, result: MakeResult) -> None:
+    manual = passage(
+        "X5 泵手册",
+        (P, "X5 泵用于输送冷却水。"),
+        (H, "# 故障"),
+        (P, "FAULT-17 表示压力过低。请先关闭阀门；再拧紧接头。最后重新启动。"),
+        (P, "FAULT-18 表示温度过高。请等待冷却。"),
+    )
+    given = await _ask("X5 泵报 FAULT-17 怎么处理？", result, manual)
+    assert given.answer == "FAULT-17 表示压力过低。请先关闭阀门；再拧紧接头。最后重新启动。"
+
+
+async def test_a_list_of_steps_is_not_mixed_with_other_sections(passage: MakePassage, result: MakeResult) -> None:
+    guide = passage(
+        "Guide",
+        (H, "# Reset the router"),
+        (L, "1. Unplug it.\n2. Wait a minute."),
+        (H, "# Other"),
+        (P, "Routers are blue."),
+    )
+    given = await _ask("How do I reset the router?", result, guide)
+    assert "Unplug" in given.answer
+    assert "blue" not in given.answer
+
+
+async def test_a_sentence_that_says_less_of_the_question_is_left_out(passage: MakePassage, result: MakeResult) -> None:
+    given = await _ask(
+        "2031 年元宵节放假几天？",
+        result,
+        passage("放假安排", (P, "元宵节：2031 年 2 月放假 3 天。"), (P, "中秋节：2031 年 4 月放假 5 天。")),
+    )
+    assert given.answer == "元宵节：2031 年 2 月放假 3 天。"
+
+
+@pytest.mark.parametrize("ranks", [(1, 2), (2, 1)])
+async def test_the_newer_edition_holds_and_the_other_is_named(
+    passage: MakePassage, result: MakeResult, ranks: tuple[int, int]
+) -> None:
+    old = passage("餐补办法（2030 版）", (P, "员工每天餐补为 30 元。"), rank=ranks[0])
+    new = passage("餐补办法（2032 版）", (P, "员工每天餐补为 45 元。"), rank=ranks[1])
+    given = await _ask("员工每天餐补多少？", result, *sorted((old, new), key=lambda one: one.rank))
+    assert given.status is Status.ANSWERED
+    assert given.answer == "员工每天餐补为 45 元。"
+    assert any("30 元" in note and "2030" in note for note in given.notes)
+
+
+async def test_an_edition_that_is_asked_for_is_quoted(passage: MakePassage, result: MakeResult) -> None:
+    old = passage("Meal rules 2030", (P, "The daily meal allowance is 30 crowns."), rank=1)
+    new = passage("Meal rules 2032", (P, "The daily meal allowance is 45 crowns."), rank=2)
+    given = await _ask("What is the daily meal allowance by the meal rules of 2030?", result, old, new)
+    assert "30 crowns" in given.answer
+    assert "45" not in given.answer
+
+
+async def test_editions_that_agree_are_no_conflict(passage: MakePassage, result: MakeResult) -> None:
+    texts = [
+        passage(f"餐补办法（{year} 版）", (P, "员工每天餐补为 30 元。"), rank=at) for at, year in ((1, 2030), (2, 2032))
+    ]
+    given = await _ask("员工每天餐补多少？", result, *texts)
+    assert given.notes == ()
