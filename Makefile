@@ -11,6 +11,7 @@ help:  ## List the targets
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*##/\t/' | expand -t 14
 
 $(VENV)/.run: requirements/run.lock pyproject.toml
+	@echo "Setting up in $(VENV): about 150 MB to download, 500 MB on disk, one to two minutes."
 	$(PYTHON) -m venv $(VENV)
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check -r requirements/run.lock
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps -e .
@@ -20,7 +21,7 @@ $(VENV)/.dev: $(VENV)/.run requirements/dev.lock
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check -r requirements/dev.lock
 	@touch $@
 
-demo: $(VENV)/.run  ## Set up, take in the bundled documents, answer three questions; offline, no key
+demo: $(VENV)/.run  ## Set up, take in the bundled documents, answer four questions; no key, and no network once set up
 	@$(BIN)/kaijuan --home $(HOME_DEMO) demo
 
 test: $(VENV)/.dev  ## Set up and pass the tests

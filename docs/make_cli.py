@@ -23,7 +23,8 @@ Without `--json`, results are laid out for people, in colour on a terminal (not 
 With `--json`, before or after the command's name, standard output holds exactly one JSON document in UTF-8, on one
 line; progress, notes and logs go to standard error. Fields may be added to a document, never renamed or removed.
 Spans are `[start, end)` in characters of the version's text, pages count from 1, boxes are in points from the top left
-corner of the page, times are seconds since 1970 (UTC).
+corner of the page, times are seconds since 1970 (UTC). `source` is the address by which a document is known,
+percent-encoded; `path` is the same as a path that can be opened, or null where the source is no file.
 
 | exit code | meaning |
 |---|---|
@@ -42,25 +43,26 @@ Every failure with exit code 1 or 2 is, with `--json`, this document (codes: [er
 """
 
 RUN = """{"run_id", "snapshot", "added", "updated", "unchanged", "removed",
- "failed": [{"source", "code", "message"}], "documents", "chunks", "seconds"}"""
+ "failed": [{"source", "path", "code", "message"}], "documents", "chunks", "seconds"}"""
 STATUS = """{"kb", "head", "documents", "chunks", "points", "space", "model", "dimensions", "published_at",
  "unfinished_runs": [{"id", "kb_id", "kind", "target", "state", "started_at", "finished_at"}], "recent_runs": [...]}"""
-VERSION = """{"document_id", "version_id", "number", "source", "title", "kind", "language", "pages", "metadata",
-   "warnings", "content_hash", "created_at", "valid_from", "valid_to"}"""
+VERSION = """{"document_id", "version_id", "number", "source", "path", "title", "kind", "language", "pages",
+   "metadata", "warnings", "content_hash", "created_at", "valid_from", "valid_to"}"""
 
 SHAPES = {
     "add": RUN,
     "remove": RUN,
     "search": """{"query", "snapshot",
  "passages": [
-  {"rank", "score", "document_id", "version_id", "chunk_id", "source", "title", "title_path", "text",
-   "span": [start, end], "pages", "boxes": [{"page", "x0", "y0", "x1", "y1"}],
+  {"rank", "score", "document_id", "version_id", "chunk_id", "source", "path", "title",
+   "title_path", "text", "span": [start, end], "pages", "boxes": [{"page", "x0", "y0", "x1", "y1"}],
    "routes": {"dense": {"rank", "score"}, "lexical": {"rank", "score"}}}],
  "timings_ms"}""",
     "ask": """{"question", "status", "answer",
  "sentences": [{"text", "citations": [id]}],
  "citations": [
-  {"id", "document_id", "version_id", "chunk_id", "source", "title_path", "pages", "boxes", "span", "quote"}],
+  {"id", "document_id", "version_id", "chunk_id", "source", "path", "title", "title_path", "pages", "boxes",
+   "span", "quote"}],
  "notes", "snapshot", "model", "trace_id", "timings_ms"}
 
 status is answered, partial (notes say what is missing), refused (the documents do not say) or clarify (answer asks);
@@ -68,7 +70,7 @@ quote is exactly text[start:end] of that version.""",
     "explain": """{"question", "snapshot",
  "targets": [
   {"chunk_id", "version_id", "document_id", "source", "title", "title_path", "span", "text",
-   "stages": [{"stage", "passed", "detail"}], "verdict"}],
+   "stages": [{"stage", "passed", "detail"}], "verdict", "path"}],
  "routes": [{"name", "state", "found", "milliseconds"}], "timings_ms"}""",
     "list": f"""{{"documents": [
   {VERSION}]}}""",

@@ -9,12 +9,14 @@ import logging
 import sys
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Annotated, NoReturn
+from typing import Annotated, Any, NoReturn
 
 import typer
+from typer.core import TyperCommand, TyperGroup
 
 from kaijuan.cli import demo, documents, questions, screen, shapes, upkeep
-from kaijuan.cli.session import DEFAULT_KB, Session, start_logging
+from kaijuan.cli.options import Json
+from kaijuan.cli.session import DEFAULT_HOME, DEFAULT_KB, Session, start_logging
 from kaijuan.errors import KaijuanError, NotFoundError, UsageError
 
 ERROR = 1
@@ -24,10 +26,35 @@ STOPPED = 130
 UsageProblem: type[typer.TyperException] | type[Exception] = typer.BadParameter.__bases__[0]
 """What the parser raises for a command line it cannot read; each version of typer keeps it elsewhere."""
 
+
+class Group(TyperGroup):
+    """The command with its options."""
+
+    def get_help_option(self, ctx: Any) -> Any:
+        """Return --help without a type: people read `--help <bool>` as something to fill in."""
+        return _bare(super().get_help_option(ctx))
+
+
+class Command(TyperCommand):
+    """One command of it."""
+
+    def get_help_option(self, ctx: Any) -> Any:
+        """Return --help without a type."""
+        return _bare(super().get_help_option(ctx))
+
+
+def _bare(option: Any) -> Any:
+    if option is not None:
+        option.metavar = ""
+    return option
+
+
 app = typer.Typer(
     name="kaijuan",
+    cls=Group,
     help="Kaijuan (开卷): answers from your own documents, every sentence cited to the exact words. Works offline.",
     no_args_is_help=True,
+    invoke_without_command=True,
     add_completion=False,
     pretty_exceptions_enable=False,
     context_settings={"help_option_names": ["-h", "--help"]},
@@ -39,7 +66,7 @@ def options(
     context: typer.Context,
     home: Annotated[
         Path, typer.Option("--home", metavar="DIR", envvar="KAIJUAN_HOME", help="Where everything is kept.")
-    ] = Path("~/.kaijuan"),
+    ] = Path(DEFAULT_HOME),
     kb: Annotated[
         str,
         typer.Option(
@@ -50,9 +77,7 @@ def options(
             show_default=False,
         ),
     ] = "",
-    json: Annotated[
-        bool, typer.Option("--json", help="Print one JSON document on standard output, nothing else there.")
-    ] = False,
+    json: Json = False,
     config: Annotated[
         Path | None,
         typer.Option(
@@ -61,12 +86,20 @@ def options(
     ] = None,
     verbose: Annotated[
         int,
-        typer.Option("-v", "--verbose", count=True, show_default=False, help="Log to standard error; -vv logs more."),
+        typer.Option(
+            "-v", "--verbose", count=True, show_default=False, metavar="", help="Log to standard error; -vv logs more."
+        ),
     ] = 0,
+    version: Annotated[bool, typer.Option("--version", metavar="", help="Print the version.")] = False,
 ) -> None:
     """Read the global options."""
     start_logging(verbose)
     context.obj = Session(home=home.expanduser(), kb=kb, json=json, config=config, verbose=verbose)
+    if version:
+        upkeep.version(context)
+        raise typer.Exit
+    if context.invoked_subcommand is None:
+        context.fail("Missing command.")
 
 
 for command in (
@@ -84,7 +117,7 @@ for command in (
     demo.demo,
     upkeep.version,
 ):
-    app.command(command.__name__.rstrip("_"))(command)
+    app.command(command.__name__.rstrip("_"), cls=Command)(command)
 
 
 def main(words: Sequence[str] | None = None) -> NoReturn:

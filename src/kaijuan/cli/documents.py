@@ -9,6 +9,7 @@ import typer
 from kaijuan.cli import screen, shapes
 from kaijuan.cli.options import AsOf, Json, Word, session_of
 from kaijuan.cli.session import Session, read_as_of
+from kaijuan.errors import NotFoundError
 
 if TYPE_CHECKING:
     from kaijuan.jobs.report import RunReport
@@ -21,7 +22,7 @@ def add(
     context: typer.Context,
     targets: Annotated[list[str], typer.Argument(metavar="PATH|URL", help="Files, folders or web addresses.")],
     mirror: Annotated[
-        bool, typer.Option("--mirror", help="Also remove documents that have gone from the folders given.")
+        bool, typer.Option("--mirror", metavar="", help="Also remove documents that have gone from the folders given.")
     ] = False,
     json: Json = False,
 ) -> None:
@@ -68,7 +69,14 @@ def show(context: typer.Context, word: Word, as_of: AsOf = None, json: Json = Fa
     session = session_of(context, json)
     moment = read_as_of(as_of)
     with session.open() as base:
-        view = base.show(word, as_of=moment)
+        try:
+            view = base.show(word, as_of=moment)
+        except NotFoundError as error:
+            if moment is None and "--as-of" not in error.hint:
+                error.hint = (
+                    f"{error.hint} One that was removed: `show` it with --as-of and an earlier snapshot.".strip()
+                )
+            raise
     if session.json:
         screen.show_json(shapes.view_shape(view))
         return

@@ -8,7 +8,12 @@ import typer
 
 from kaijuan.cli.session import Session
 
-Json = Annotated[bool, typer.Option("--json", help="Print one JSON document on standard output, nothing else there.")]
+Json = Annotated[
+    bool,
+    # Without the empty metavar the help shows `--json <bool>`, as if a value were to follow.
+    typer.Option("--json", metavar="", help="Print one JSON document on standard output, nothing else there."),
+]
+Full = Annotated[bool, typer.Option("--full", metavar="", help="Show texts whole instead of their best lines.")]
 K = Annotated[int, typer.Option("-k", min=1, max=1000, metavar="N", help="How many passages at most.")]
 Filters = Annotated[
     list[str] | None,

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from bisect import bisect_right
+from collections.abc import Collection, Iterator, Sequence
+from dataclasses import dataclass
+from itertools import accumulate
 from typing import TYPE_CHECKING
 
 from rich.padding import Padding
@@ -11,32 +14,83 @@ from rich.text import Text
 
 from kaijuan.cli import screen
 from kaijuan.core.spans import Span, merge
+from kaijuan.core.text.analyse import TermKind, analyse
 
 if TYPE_CHECKING:
-    from rich.console import RenderableType
+    from rich.console import Console, ConsoleOptions, RenderableType
 
     from kaijuan.retrieve.explain import ChunkExplanation, Explanation
     from kaijuan.retrieve.results import Passage, RouteReport, SearchResult
 
-SHOWN_CHARACTERS = 600
-"""Of a passage; `--json` gives it whole."""
-LEAD_CHARACTERS = 120
-"""Shown before the first hit when the passage is cut."""
+SHOWN_LINES = 8
+"""Of a passage, unless all of it is asked for; `--json` gives it whole."""
+TARGET_LINES = 4
 HIT_STYLE = "bold yellow"
+ROUTES = {"dense": "meaning", "lexical": "words"}
+"""What people call the routes."""
 
 
-def found(result: SearchResult) -> Iterator[RenderableType]:
+@dataclass(frozen=True, slots=True)
+class Excerpt:
+    """The lines of a text that hold most of what is marked in it; all of them when `lines` is 0.
+
+    Which lines those are is known only when the width is.
+    """
+
+    text: Text
+    near: Span
+    """Where to look, in characters of `text`; the best lines begin in here."""
+    lines: int
+
+    def __rich_console__(self, console: Console, options: ConsoleOptions) -> Iterator[Text]:
+        rows = list(self.text.wrap(console, options.max_width))
+        if not self.lines or len(rows) <= self.lines:
+            yield from rows
+            return
+        ends = accumulate(len(row.plain) + 1 for row in rows)
+        # Blank lines would take the room of what is to be read.
+        written = [(row, end) for row, end in zip(rows, ends, strict=True) if row.plain.strip()]
+        start = self._best(written)
+        if start:
+            yield Text("…", style="dim")
+        yield from (row for row, _ in written[start : start + self.lines])
+        if start + self.lines < len(written):
+            yield Text("…", style="dim")
+
+    def _best(self, rows: Sequence[tuple[Text, int]]) -> int:
+        ends = [end for _, end in rows]
+        last = max(0, len(rows) - self.lines)
+        first, past = (min(last, bisect_right(ends, at)) for at in (self.near.start, max(0, self.near.end - 1)))
+        marks = [len({row.plain[span.start : span.end] for span in row.spans}) for row, _ in rows]
+        sums = {at: sum(marks[at : at + self.lines]) for at in range(first, past + 1)}
+        best = [at for at in sums if sums[at] == max(sums.values())]
+        # Some lines before the first mark are enough.
+        return best[max(0, len(best) - 3)] if any(sums.values()) else first
+
+
+def found(result: SearchResult, *, filtered: bool = False, full: bool = False) -> Iterator[RenderableType]:
     """Show a search's passages, best first."""
     if not result.passages:
-        yield Text(f"Nothing found in snapshot {result.snapshot}.")
+        yield from nothing(result, filtered=filtered)
     for passage in result.passages:
         yield from _head(passage)
-        yield Padding(excerpt(passage.text, passage.span, passage.hits), (0, 0, 1, 4), expand=False)
+        shown = excerpt(passage, result.trace.terms, 0 if full else SHOWN_LINES)
+        yield Padding(shown, (0, 0, 1, 4), expand=False)
     yield Text(_summary(result), style="dim")
     yield from _troubles(result.trace.routes)
 
 
-def location(title: str, source: str, title_path: Sequence[str], pages: Sequence[int]) -> Text:
+def nothing(result: SearchResult, *, filtered: bool) -> Iterator[RenderableType]:
+    """Say why a search has no passages: nothing to search, or nothing near."""
+    routes = result.trace.routes
+    if filtered and not any(route.found for route in routes) and all(route.state == "ok" for route in routes):
+        yield Text("The filter leaves no document to search.", style="yellow")
+        return
+    among = " among the documents that the filter leaves" if filtered else ""
+    yield Text(f"Nothing found{among} in snapshot {result.snapshot}.")
+
+
+def location(title: str, source: str, title_path: Sequence[str], pages: Sequence[int], page: str = "p.{}") -> Text:
     """Return title, headings and pages on one line."""
     shown = Text().append(screen.line(title) or screen.name(source), style="bold")
     # Many parsers begin the path with the document's own title.
@@ -44,38 +98,53 @@ def location(title: str, source: str, title_path: Sequence[str], pages: Sequence
     if below:
         shown.append(f" › {screen.join(below)}")
     if pages:
-        shown.append(f"  {page_words(pages)}", style="cyan")
+        shown.append(f"  {page_words(pages, page)}", style="cyan")
     return shown
 
 
-def page_words(pages: Sequence[int]) -> str:
-    """Return "p. 2" or "p. 2-4"."""
-    return f"p. {pages[0]}" if len(pages) == 1 else f"p. {pages[0]}-{pages[-1]}"
+def page_words(pages: Sequence[int], page: str = "p.{}") -> str:
+    """Return "p.2" or "p.2-4", without a blank: a line must not end between the two."""
+    return page.format(pages[0] if len(pages) == 1 else f"{pages[0]}-{pages[-1]}")
 
 
-def excerpt(text: str, span: Span, hits: Sequence[Span]) -> Text:
-    """Return the passage with its hits marked, cut around the first when it is long."""
-    places = [hit.shift(-span.start) for hit in merge(hits) if span.contains(hit)]
-    whole = len(places) == 1 and len(places[0]) == len(text)
-    start = max(0, places[0].start - LEAD_CHARACTERS) if places and len(text) > SHOWN_CHARACTERS else 0
-    end = min(len(text), start + SHOWN_CHARACTERS)
-    shown = Text("… " if start else "")
-    at = start
-    for hit in [] if whole else places:
-        shared = hit.intersect(Span(start, end))
-        if shared is None:
-            continue
-        shown.append(screen.lines(text[at : shared.start]))
-        shown.append(screen.lines(shared.of(text)), style=HIT_STYLE)
-        at = shared.end
-    shown.append(screen.lines(text[at:end]))
-    return shown.append(" …" if end < len(text) else "")
+def excerpt(passage: Passage, terms: Collection[str], lines: int) -> Excerpt:
+    """Return the passage around its best hit, with the words marked that it shares with the question."""
+    inside = [hit for hit in passage.hits if passage.span.contains(hit)]
+    near = inside[0].shift(-passage.span.start) if inside else Span(0, len(passage.text))
+    return Excerpt(marked(passage.text, terms), near, lines)
 
 
-def explained(explanation: Explanation) -> Iterator[RenderableType]:
-    """Show the way of each chunk through the stages."""
-    for target in explanation.targets:
-        yield from _target(target)
+def marked(text: str, terms: Collection[str]) -> Text:
+    """Return a text with the terms of a question marked in it."""
+    shown = Text()
+    at = 0
+    for word in shared_words(text, terms):
+        shown.append(screen.lines(text[at : word.start]))
+        shown.append(screen.lines(word.of(text)), style=HIT_STYLE)
+        at = word.end
+    return shown.append(screen.lines(text[at:]))
+
+
+def shared_words(text: str, terms: Collection[str]) -> list[Span]:
+    """Return where the telling terms of a question stand in a text; pairs of characters only where no word does."""
+    wanted = frozenset(terms)
+    shared = [term for term in analyse(text) if term.text in wanted and not term.weak and not _slight(term.text)]
+    words = [term.span for term in shared if term.kind not in (TermKind.BIGRAM, TermKind.LEAD)]
+    return merge(words or [term.span for term in shared])
+
+
+def _slight(key: str) -> bool:
+    # The 8 of M8×1.25 says nothing beside another number.
+    return len(key) == 1 and key.isascii()
+
+
+def explained(explanation: Explanation, *, full: bool = False) -> Iterator[RenderableType]:
+    """Show the way of the best chunk through the stages, and what became of the others."""
+    for number, target in enumerate(explanation.targets):
+        yield from _target(target, explanation.trace.terms, full=full, stages=full or not number)
+    others = len(explanation.targets) - 1
+    if others > 0 and not full:
+        yield Text("Every step of the others: --full, or --chunk ID for one of them.", style="dim")
     yield Text(f"Snapshot {explanation.snapshot}.", style="dim")
     yield from _troubles(explanation.trace.routes)
 
@@ -83,8 +152,8 @@ def explained(explanation: Explanation) -> Iterator[RenderableType]:
 def _head(passage: Passage) -> Iterator[RenderableType]:
     head = Text().append(f"{passage.rank:>2}  ", style="bold green")
     yield head.append_text(location(passage.title, passage.source, passage.title_path, passage.pages))
-    ranks = ", ".join(f"{route} {score.rank}" for route, score in passage.routes.items())
-    scores = f"score {passage.score:.4f}, relevance {passage.relevance:.2f} ({ranks})"
+    places = [f"{screen.ordinal(at.rank)} by {ROUTES.get(route, route)}" for route, at in passage.routes.items()]
+    scores = f"score {passage.score:.2f}: {', '.join(places)}"
     for words in (screen.place(passage.source), scores):
         yield Padding(Text(words, style="dim", overflow="fold"), (0, 0, 0, 4), expand=False)
 
@@ -101,14 +170,17 @@ def _troubles(routes: Sequence[RouteReport]) -> Iterator[RenderableType]:
             yield Text(f"The {route.name} route gave nothing: {screen.line(route.state)}.", style="yellow")
 
 
-def _target(target: ChunkExplanation) -> Iterator[RenderableType]:
+def _target(target: ChunkExplanation, terms: Collection[str], *, full: bool, stages: bool) -> Iterator[RenderableType]:
     yield location(target.title, target.source, target.title_path, ())
     for words in (screen.place(target.source), f"chunk {target.chunk_id}"):
         yield Padding(Text(words, style="dim", overflow="fold"), (0, 0, 0, 4), expand=False)
-    yield Padding(excerpt(target.text, target.span, ()), (0, 0, 0, 4), expand=False)
-    table = Table(box=None, show_header=False, padding=(0, 1), pad_edge=False)
-    for stage in target.stages:
-        mark = Text("✓", style="green") if stage.passed else Text("✗", style="red")
-        table.add_row(mark, Text(stage.stage), Text(screen.line(stage.detail)))
-    yield Padding(table, (0, 0, 0, 4), expand=False)
+    if stages:
+        whole = Span(0, len(target.text))
+        shown = Excerpt(marked(target.text, terms), whole, 0 if full else TARGET_LINES)
+        yield Padding(shown, (0, 0, 0, 4), expand=False)
+        table = Table(box=None, show_header=False, padding=(0, 1), pad_edge=False)
+        for stage in target.stages:
+            mark = Text("✓", style="green") if stage.passed else Text("✗", style="red")
+            table.add_row(mark, Text(stage.stage), Text(screen.line(stage.detail)))
+        yield Padding(table, (0, 0, 0, 4), expand=False)
     yield Padding(Text(screen.line(target.verdict), style="bold"), (0, 0, 1, 4), expand=False)

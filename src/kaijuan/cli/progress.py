@@ -16,22 +16,25 @@ if TYPE_CHECKING:
 
 PLAIN_SECONDS = 5.0
 """Least time between two plain lines, unless the stage changes."""
+RATED_CHUNKS = 500
+RATED_SECONDS = 10.0
+"""From when on a rate says something: the start is spent on loading the model."""
 
 Report = Callable[["Progress"], None]
 
 
 @contextmanager
-def shown_progress(clock: Callable[[], float] = time.monotonic) -> Iterator[Report]:
-    """Give a function that shows each Progress handed to it."""
+def shown_progress(clock: Callable[[], float] = time.monotonic, *, noun: str = "document") -> Iterator[Report]:
+    """Give a function that shows each Progress handed to it; `noun` is what it counts."""
     console = screen.err()
     if console.is_terminal and not console.is_dumb_terminal:
-        with _live(console, clock) as report:
+        with _live(console, clock, noun) as report:
             yield report
     else:
-        yield _plain(console, clock)
+        yield _plain(console, clock, noun)
 
 
-def _plain(console: Console, clock: Callable[[], float]) -> Report:
+def _plain(console: Console, clock: Callable[[], float], noun: str) -> Report:
     last_stage: Stage | None = None
     last_time = started = clock()
 
@@ -41,13 +44,13 @@ def _plain(console: Console, clock: Callable[[], float]) -> Report:
         if progress.stage == last_stage and now - last_time < PLAIN_SECONDS:
             return
         last_stage, last_time = progress.stage, now
-        console.print(describe(progress, now - started), soft_wrap=True)
+        console.print(describe(progress, now - started, noun), soft_wrap=True)
 
     return report
 
 
 @contextmanager
-def _live(console: Console, clock: Callable[[], float]) -> Iterator[Report]:
+def _live(console: Console, clock: Callable[[], float], noun: str) -> Iterator[Report]:
     from rich.progress import BarColumn, SpinnerColumn, TextColumn
     from rich.progress import Progress as Bar
 
@@ -58,22 +61,30 @@ def _live(console: Console, clock: Callable[[], float]) -> Iterator[Report]:
 
         def report(progress: Progress) -> None:
             # No total while folders are still being walked; the bar then pulses.
-            words = describe(progress, clock() - started)
+            words = describe(progress, clock() - started, noun)
             bar.update(task, completed=progress.done, total=progress.total, description=words)
 
         yield report
 
 
-def describe(progress: Progress, seconds: float) -> str:
+def describe(progress: Progress, seconds: float, noun: str = "document") -> str:
     """Return the stage, what is done and how fast on one line."""
     done = f"{progress.done} of " if progress.total is not None else ""
     of_all = progress.done if progress.total is None else progress.total
-    parts = [f"{progress.stage.value}: {done}{screen.count(of_all, 'document')}"]
+    parts = [f"{progress.stage.value}: {done}{screen.count(of_all, noun)}"]
     if progress.chunks:
-        rate = progress.indexed / seconds if seconds > 0 else 0.0
-        parts.append(f"{progress.indexed} of {progress.chunks} chunks indexed ({rate:.0f}/s)")
+        parts.append(_indexed(progress, seconds))
     if progress.failed:
         parts.append(f"{progress.failed} failed")
     if progress.source and progress.stage.value == "reading":
         parts.append(screen.name(progress.source))
     return ", ".join(parts)
+
+
+def _indexed(progress: Progress, seconds: float) -> str:
+    if not progress.indexed:
+        # Nothing would move here for seconds: the model is loaded, and chunks are counted a batch at a time.
+        return f"{screen.count(progress.chunks, 'chunk')}, loading the model for the first"
+    shown = f"{progress.indexed} of {progress.chunks} chunks indexed"
+    told = progress.indexed >= RATED_CHUNKS and seconds >= RATED_SECONDS
+    return f"{shown} ({progress.indexed / seconds:.0f}/s)" if told else shown

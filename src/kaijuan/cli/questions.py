@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from kaijuan.cli import screen, shapes
-from kaijuan.cli.options import AsOf, Filters, Json, K, session_of
+from kaijuan.cli.options import AsOf, Filters, Full, Json, K, session_of
 from kaijuan.cli.session import read_as_of, read_filters
+
+if TYPE_CHECKING:
+    from kaijuan.sync import Kaijuan
 
 
 def search(
@@ -17,6 +20,7 @@ def search(
     k: K = 5,
     filters: Filters = None,
     as_of: AsOf = None,
+    full: Full = False,
     json: Json = False,
 ) -> None:
     """Find the passages nearest to a question, best first."""
@@ -24,12 +28,16 @@ def search(
     wanted, moment = read_filters(filters), read_as_of(as_of)
     with session.open() as base:
         result = base.search(query, k=k, filters=wanted, as_of=moment)
+        early = "" if session.json or result.snapshot else before_the_first(base)
     if session.json:
         screen.show_json(shapes.search_shape(result))
         return
+    if early:
+        _say(early)
+        return
     from kaijuan.cli import passages
 
-    screen.show(*passages.found(result))
+    screen.show(*passages.found(result, filtered=bool(wanted), full=full))
 
 
 def ask(
@@ -45,12 +53,21 @@ def ask(
     wanted, moment = read_filters(filters), read_as_of(as_of)
     with session.open() as base:
         answer = base.ask(question, k=k, filters=wanted, as_of=moment)
+        early = "" if session.json or answer.snapshot else before_the_first(base)
+        # A refusal does not tell whether there was anything to read.
+        unread = wanted and not (session.json or answer.sentences or early)
+        searched = base.search(question, k=1, filters=wanted, as_of=moment) if unread else None
     if session.json:
         screen.show_json(shapes.answer_shape(answer))
         return
-    from kaijuan.cli import answers
+    if early:
+        _say(early)
+        return
+    from kaijuan.cli import answers, passages
 
     screen.show(*answers.answered(answer))
+    if searched is not None and not searched.passages:
+        screen.show(*passages.nothing(searched, filtered=True))
 
 
 def explain(  # noqa: PLR0913 one argument an option
@@ -63,6 +80,7 @@ def explain(  # noqa: PLR0913 one argument an option
     k: K = 8,
     filters: Filters = None,
     as_of: AsOf = None,
+    full: Full = False,
     json: Json = False,
 ) -> None:
     """Say stage by stage why a passage was or was not used for a question."""
@@ -77,4 +95,21 @@ def explain(  # noqa: PLR0913 one argument an option
         return
     from kaijuan.cli import passages
 
-    screen.show(*passages.explained(explanation))
+    screen.show(*passages.explained(explanation, full=full))
+
+
+def before_the_first(base: Kaijuan) -> str:
+    """Say that nothing was published at the time asked for, and when the first snapshot was."""
+    from kaijuan.cli.tables import when
+
+    snapshots = base.snapshots()
+    if not snapshots:
+        return "Nothing has been published yet."
+    first = snapshots[0]
+    return f"Nothing was published by then: the first snapshot is {first.number}, of {when(first.created_at)}."
+
+
+def _say(words: str) -> None:
+    from rich.text import Text
+
+    screen.show(Text(words))

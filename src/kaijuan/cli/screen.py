@@ -9,11 +9,13 @@ from __future__ import annotations
 import io
 import json
 import os
+import shlex
+import shutil
 import sys
 import unicodedata
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager, suppress
-from pathlib import PurePosixPath
+from pathlib import Path, PurePosixPath
 from typing import TYPE_CHECKING, TextIO
 from urllib.parse import unquote, urlsplit
 
@@ -44,10 +46,15 @@ def place(source: str) -> str:
     parts = urlsplit(source)
     if parts.scheme != "file":
         return line(source)
-    path = unquote(parts.path)
-    with suppress(OSError, ValueError):
-        path = str(PurePosixPath(path).relative_to(os.getcwd()))
+    path = from_here(unquote(parts.path))
     return line(f"{path}#{unquote(parts.fragment)}" if parts.fragment else path)
+
+
+def from_here(path: str) -> str:
+    """Return a path below the working folder as a relative one."""
+    with suppress(OSError, ValueError):
+        return str(PurePosixPath(path).relative_to(os.getcwd()))
+    return path
 
 
 def name(source: str) -> str:
@@ -59,6 +66,26 @@ def name(source: str) -> str:
 def count(number: int, noun: str) -> str:
     """Return "1 chunk", "2 chunks"."""
     return f"{number} {noun}" if number == 1 else f"{number} {noun}s"
+
+
+def ordinal(number: int) -> str:
+    """Return "1st", "2nd", "11th"."""
+    ending = {1: "st", 2: "nd", 3: "rd"}.get(number % 10, "th") if number % 100 not in (11, 12, 13) else "th"
+    return f"{number}{ending}"
+
+
+def own_command() -> str:
+    """Return what to type to start this very command again: its name where the shell finds it, else its path."""
+    script = Path(sys.argv[0])
+    if script.stem != "kaijuan":
+        script = Path(sys.executable).with_name("kaijuan")
+    on_path = shutil.which("kaijuan")
+    with suppress(OSError):
+        if on_path and Path(on_path).samefile(script):
+            return "kaijuan"
+    if script.is_file():
+        return shlex.quote(from_here(str(script.absolute())))
+    return f"{shlex.quote(sys.executable)} -m kaijuan"
 
 
 def out() -> Console:
@@ -76,7 +103,8 @@ def show(*items: RenderableType) -> None:
     console = out()
     with console.capture() as printed:
         for item in items:
-            console.print(item)
+            # rich forgets no_wrap when it prints; a command to copy must stay whole on a narrow screen.
+            console.print(item, soft_wrap=bool(getattr(item, "no_wrap", False)))
     text = printed.get()
     if not console.is_terminal:
         # Tables and indents are filled up with blanks, which are of no use in a file.

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from kaijuan.core.filters import Filter
     from kaijuan.sync import Kaijuan
 
+DEFAULT_HOME = "~/.kaijuan"
 DEFAULT_KB = "default"
 
 

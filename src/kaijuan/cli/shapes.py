@@ -7,6 +7,7 @@ from dataclasses import fields, is_dataclass
 from enum import Enum
 from pathlib import Path
 from typing import TYPE_CHECKING
+from urllib.parse import unquote, urlsplit
 
 from kaijuan.core.documents import PageBox, Version
 from kaijuan.core.spans import Span
@@ -38,13 +39,24 @@ def plain(value: object) -> object:  # noqa: PLR0911 one return a kind of value
     if isinstance(value, Path):
         return str(value)
     if is_dataclass(value) and not isinstance(value, type):
-        return {field.name: plain(getattr(value, field.name)) for field in fields(value)}
+        return fields_of(value)
     if isinstance(value, Mapping):
         return {str(key): plain(item) for key, item in value.items()}
     if isinstance(value, list | tuple | set | frozenset):
         items = [plain(item) for item in value]
         return sorted(items, key=str) if isinstance(value, set | frozenset) else items
     return value
+
+
+def fields_of(value: object) -> Json:
+    """Return a dataclass's fields as JSON would have them."""
+    return {field.name: plain(getattr(value, field.name)) for field in fields(value)}  # type: ignore[arg-type]
+
+
+def path_of(source: str) -> str | None:
+    """Return the path of the file that a source address names, decoded; None for other sources."""
+    parts = urlsplit(source)
+    return unquote(parts.path, errors="surrogateescape") if parts.scheme == "file" else None
 
 
 def error_shape(error: KaijuanError) -> Json:
@@ -61,7 +73,10 @@ def run_shape(report: RunReport) -> Json:
         "updated": report.updated,
         "unchanged": report.unchanged,
         "removed": report.removed,
-        "failed": [{"source": item.source, "code": item.code, "message": item.message} for item in report.failed],
+        "failed": [
+            {"source": item.source, "path": path_of(item.source), "code": item.code, "message": item.message}
+            for item in report.failed
+        ],
         "documents": report.documents,
         "chunks": report.chunks,
         "seconds": round(report.seconds, TIME_DECIMALS),
@@ -99,7 +114,7 @@ def explanation_shape(explanation: Explanation) -> Json:
     return {
         "question": explanation.question,
         "snapshot": explanation.snapshot,
-        "targets": plain(explanation.targets),
+        "targets": [{**fields_of(target), "path": path_of(target.source)} for target in explanation.targets],
         "routes": plain(explanation.trace.routes),
         "timings_ms": _times(explanation.trace.timings_ms),
     }
@@ -112,6 +127,7 @@ def version_shape(version: Version) -> Json:
         "version_id": version.id,
         "number": version.number,
         "source": version.source,
+        "path": path_of(version.source),
         "title": version.title,
         "kind": version.kind,
         "language": version.language,
@@ -180,6 +196,7 @@ def _passage(passage: Passage) -> Json:
         "version_id": passage.version_id,
         "chunk_id": passage.chunk_id,
         "source": passage.source,
+        "path": path_of(passage.source),
         "title": passage.title,
         "title_path": list(passage.title_path),
         "text": passage.text,
@@ -201,6 +218,8 @@ def _citation(citation: Citation) -> Json:
         "version_id": citation.version_id,
         "chunk_id": citation.chunk_id,
         "source": citation.source,
+        "path": path_of(citation.source),
+        "title": citation.title,
         "title_path": list(citation.title_path),
         "pages": list(citation.pages),
         "boxes": _boxes(citation.boxes),

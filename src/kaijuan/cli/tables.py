@@ -13,16 +13,19 @@ from rich.text import Text
 from kaijuan.cli import screen
 from kaijuan.cli.passages import page_words
 from kaijuan.core.documents import ChunkLevel
+from kaijuan.core.snapshots import Snapshot
 
 if TYPE_CHECKING:
     from rich.console import RenderableType
 
     from kaijuan.core.documents import Block, Version
-    from kaijuan.core.snapshots import Snapshot
+    from kaijuan.index.catalog import Run
     from kaijuan.jobs.doctor import DoctorReport
     from kaijuan.jobs.report import RunReport
     from kaijuan.jobs.views import DocumentView, Status
 
+WIDE = 100
+"""Columns from which the list of documents has room for all it knows."""
 BLOCK_CHARACTERS = 400
 """Shown of each block by `show`; `--json` gives the whole text."""
 
@@ -42,7 +45,13 @@ def run(report: RunReport) -> Iterator[RenderableType]:
     ]
     yield Text(", ".join(counts) or "nothing to do", style="bold")
     sizes = f"{screen.count(report.documents, 'document')}, {screen.count(report.chunks, 'chunk')}"
-    yield Text(f"Snapshot {report.snapshot}: {sizes} ({report.seconds:.1f} s).", style="dim")
+    if report.added or report.updated or report.removed:
+        said = f"Snapshot {report.snapshot}: {sizes}"
+    elif report.snapshot:
+        said = f"Nothing changed: still snapshot {report.snapshot}, {sizes}"
+    else:
+        said = "Nothing was published"
+    yield Text(f"{said} ({report.seconds:.1f} s).", style="dim")
     for item in report.failed:
         yield Text.assemble(("✗ ", "red"), screen.place(item.source))
         yield Padding(Text.assemble((item.code, "red"), ": ", screen.lines(item.message)), (0, 0, 0, 4), expand=False)
@@ -51,18 +60,19 @@ def run(report: RunReport) -> Iterator[RenderableType]:
 def documents(versions: Sequence[Version]) -> Iterator[RenderableType]:
     """Show one document a line."""
     if not versions:
-        yield Text("No documents. Add some with `kaijuan add PATH`.")
+        yield Text(f"No documents. Add some with `{screen.own_command()} add PATH`.")
         return
-    table = _table("id", "document", "kind", "language", "pages", "version", "added")
+    narrow = screen.out().width < WIDE
+    table = _table("id", "document", *(() if narrow else ("kind", "language")), "pages", "version", "taken in")
     for version in versions:
+        kinds = () if narrow else (Text(screen.line(version.kind)), Text(screen.line(version.language)))
         table.add_row(
             Text(version.document_id[:8], style="dim"),
             _named(version),
-            Text(screen.line(version.kind)),
-            Text(screen.line(version.language)),
+            *kinds,
             Text(str(version.pages or "")),
             Text(str(version.number)),
-            Text(_when(version.created_at)),
+            Text(when(version.created_at, "%Y-%m-%d") if narrow else when(version.created_at)),
         )
     yield table
     yield Text(f"{screen.count(len(versions), 'document')}.", style="dim")
@@ -76,12 +86,19 @@ def document(view: DocumentView) -> Iterator[RenderableType]:
     yield _facts(
         ("source", screen.place(version.source)),
         ("document", version.document_id),
-        ("version", f"{version.id} (number {version.number}, {_when(version.created_at)})"),
+        ("version", f"{version.id} (number {version.number})"),
+        ("taken in", when(version.created_at)),
         ("kind", f"{version.kind}, {version.language or 'language unknown'}"),
-        ("size", f"{len(view.text)} characters, {version.pages or 'no'} pages, {len(view.blocks)} blocks"),
+        (
+            "size",
+            f"{screen.count(len(view.text), 'character')}, {_pages(version)}{screen.count(len(view.blocks), 'block')}",
+        ),
         ("chunks", f"{children} to search, {len(view.chunks) - children} to read"),
-        *((f"  {key}", _value(value)) for key, value in sorted(version.metadata.items())),
     )
+    if version.metadata:
+        # Apart, since its `created` is not the time above, which is what filters know by that name.
+        yield Text("What the document says of itself", style="dim")
+        yield _facts(*((f"  {key}", _value(value)) for key, value in sorted(version.metadata.items())))
     for warning in version.warnings:
         yield Text(f"Warning: {screen.line(warning)}", style="yellow")
     yield Text("")
@@ -97,34 +114,57 @@ def snapshots(found: Sequence[Snapshot]) -> Iterator[RenderableType]:
     if not found:
         yield Text("Nothing has been published yet.")
         return
-    table = _table("snapshot", "published", "documents", "chunks")
+    table = _table("snapshot", "published", "documents", "chunks", "since the one before")
+    before = Snapshot(number=0, created_at=0.0)
     for snapshot in found:
-        cells = (snapshot.number, _when(snapshot.created_at), snapshot.documents, snapshot.chunks)
-        table.add_row(*(Text(str(cell)) for cell in cells))
+        cells = (snapshot.number, when(snapshot.created_at), snapshot.documents, snapshot.chunks)
+        table.add_row(*(Text(str(cell)) for cell in cells), Text(_difference(before, snapshot)))
+        before = snapshot
     yield table
+
+
+def _difference(before: Snapshot, after: Snapshot) -> str:
+    documents, chunks = after.documents - before.documents, after.chunks - before.chunks
+    if not documents:
+        return f"changed documents, {chunks:+} chunks"
+    return f"{documents:+} {'document' if abs(documents) == 1 else 'documents'}, {chunks:+} chunks"
+
+
+def rebuilt(found: Status) -> Iterator[RenderableType]:
+    """Say that a rebuild is done, and what it made."""
+    yield Text(f"Rebuilt the index: {screen.count(found.points, 'chunk')} of all versions.", style="bold")
+    yield from status(found)
 
 
 def status(found: Status) -> Iterator[RenderableType]:
     """Show a knowledge base at a glance."""
     yield Text(f"Knowledge base {screen.line(found.kb)}", style="bold")
-    published = f", published {_when(found.published_at)}" if found.published_at is not None else ""
+    published = f", published {when(found.published_at)}" if found.published_at is not None else ""
     yield _facts(
         ("snapshot", f"{found.head}{published}"),
         ("documents", str(found.documents)),
         ("chunks", str(found.chunks)),
-        ("index", f"{found.points} points in {found.space or 'no space yet'}"),
+        ("index", f"{found.points} chunks of all versions, in {found.space or 'no space yet'}"),
         ("model", f"{found.model}, {found.dimensions} dimensions"),
     )
     for unfinished in found.unfinished_runs:
-        started = _when(unfinished.started_at)
+        started = when(unfinished.started_at)
         yield Text(f"Run {unfinished.id[:8]}, begun {started}, has not finished.", style="yellow")
     if found.recent_runs:
-        table = _table("run", "kind", "snapshot", "state", "begun")
+        table = _table("run", "kind", "begun", "outcome")
         for each in found.recent_runs:
-            cells = (each.id[:8], each.kind, each.target, each.state.value, _when(each.started_at))
+            cells = (each.id[:8], each.kind, when(each.started_at), _outcome(each))
             table.add_row(*(Text(str(cell)) for cell in cells))
         yield Text("")
         yield table
+        if any(each.state.value == "rolled_back" for each in found.recent_runs):
+            # The catalog keeps no reason: all of these end alike.
+            yield Text("Undone: nothing had changed, or it failed or was stopped; nothing of it was kept.", style="dim")
+
+
+def _outcome(run: Run) -> str:
+    outcomes = {"published": f"published snapshot {run.target}", "rolled_back": "undone", "running": "not finished"}
+    return outcomes.get(run.state.value, run.state.value)
 
 
 def health(report: DoctorReport) -> Iterator[RenderableType]:
@@ -176,14 +216,18 @@ def _history(history: Sequence[Version], current: Version) -> Iterator[Renderabl
     for version in history:
         mark = " (shown)" if version.id == current.id else ""
         yield Text(
-            f"  {version.number}  {_when(version.created_at)}  from snapshot {version.valid_from}  {version.id}{mark}"
+            f"  {version.number}  {when(version.created_at)}  from snapshot {version.valid_from}  {version.id}{mark}"
         )
+
+
+def _pages(version: Version) -> str:
+    return f"{screen.count(version.pages, 'page')}, " if version.pages else ""
 
 
 def _value(value: object) -> str:
     return screen.line(", ".join(value) if isinstance(value, tuple | list) else str(value))
 
 
-def _when(seconds: float) -> str:
+def when(seconds: float, form: str = "%Y-%m-%d %H:%M") -> str:
     """Return a time as the user's clock shows it."""
-    return datetime.datetime.fromtimestamp(seconds).astimezone().strftime("%Y-%m-%d %H:%M")
+    return datetime.datetime.fromtimestamp(seconds).astimezone().strftime(form)

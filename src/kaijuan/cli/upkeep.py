@@ -3,17 +3,12 @@
 from __future__ import annotations
 
 import platform
-from typing import TYPE_CHECKING
 
 import typer
 
 from kaijuan import __version__
 from kaijuan.cli import screen, shapes
 from kaijuan.cli.options import Json, session_of
-from kaijuan.cli.session import Session
-
-if TYPE_CHECKING:
-    from kaijuan.jobs.views import Status
 
 ILL = 1
 """Exit code of a doctor who found something wrong."""
@@ -24,7 +19,12 @@ def status(context: typer.Context, json: Json = False) -> None:
     session = session_of(context, json)
     with session.open() as base:
         found = base.status()
-    _show_status(session, found)
+    if session.json:
+        screen.show_json(shapes.plain(found))
+        return
+    from kaijuan.cli import tables
+
+    screen.show(*tables.status(found))
 
 
 def snapshots(context: typer.Context, json: Json = False) -> None:
@@ -45,15 +45,23 @@ def rebuild(context: typer.Context, json: Json = False) -> None:
     session = session_of(context, json)
     from kaijuan.cli.progress import shown_progress
 
-    with session.open() as base, shown_progress() as progress:
-        base.rebuild(progress=progress)
+    with session.open() as base:
+        with shown_progress(noun="version") as progress:
+            base.rebuild(progress=progress)
         found = base.status()
-    _show_status(session, found)
+    if session.json:
+        screen.show_json(shapes.plain(found))
+        return
+    from kaijuan.cli import tables
+
+    screen.show(*tables.rebuilt(found))
 
 
 def doctor(
     context: typer.Context,
-    repair: bool = typer.Option(False, "--repair", help="Also mend what can be mended without losing anything."),
+    repair: bool = typer.Option(
+        False, "--repair", metavar="", help="Also mend what can be mended without losing anything."
+    ),
     json: Json = False,
 ) -> None:
     """Check the home: stores, index against catalog, model. Exit code 1 when something is wrong."""
@@ -79,12 +87,3 @@ def version(context: typer.Context, json: Json = False) -> None:
     from rich.text import Text
 
     screen.show(Text(f"kaijuan {__version__} (Python {platform.python_version()})"))
-
-
-def _show_status(session: Session, found: Status) -> None:
-    if session.json:
-        screen.show_json(shapes.plain(found))
-        return
-    from kaijuan.cli import tables
-
-    screen.show(*tables.status(found))

@@ -9,11 +9,12 @@ from kaijuan.core.documents import Chunk, ChunkLevel, Version
 from kaijuan.core.filters import Eq, Filter, all_of
 from kaijuan.core.ids import ChunkId
 from kaijuan.core.spans import Span
+from kaijuan.core.text.analyse import TermKind, analyse, kind_of
 from kaijuan.core.text.bm25 import query_terms
 from kaijuan.errors import NotFoundError
 from kaijuan.index.ports import Index
 from kaijuan.retrieve.cut import USED
-from kaijuan.retrieve.pipeline import Retrieval, SearchRequest, routes_of, search
+from kaijuan.retrieve.pipeline import Retrieval, SearchRequest, depth, routes_of, search
 from kaijuan.retrieve.results import Candidate, RouteScore, SearchResult, Trace
 from kaijuan.retrieve.scope import scope
 from kaijuan.retrieve.understand import understand
@@ -71,7 +72,8 @@ async def explain(
     allowed = await context.catalog.authorise(
         request.kb.id, request.snapshot, [target.id for target, _ in targets], request.principals
     )
-    targets = [pair for pair in targets if pair[0].id in allowed]
+    # Only now: what others may see must not crowd out what the reader may.
+    targets = [pair for pair in targets if pair[0].id in allowed][:TARGETS]
     if not targets:
         raise NotFoundError(
             f"No passage visible at snapshot {request.snapshot} matches.",
@@ -104,7 +106,7 @@ async def _by_text(
             (child, version) for child in children if any(child.span.intersect(place) is not None for place in places)
         )
     found.sort(key=lambda pair: (standing.get(pair[0].id, len(standing)), pair[1].source, pair[0].span))
-    return found[:TARGETS]
+    return found
 
 
 def _places(text: str, words: str) -> list[Span]:
@@ -160,10 +162,12 @@ async def _stages(
     if not await _admitted(context.index, where, chunk):
         return [StageVerdict(stage="filter", passed=False, detail="the filters given do not admit its document")]
     stages = [StageVerdict(stage="filter", passed=True, detail="visible, allowed and admitted")]
-    shared = sorted(set(query_terms(request.text)) & set(query_terms(text)))
+    shared = _shared_words(request.text, text)
     stages.extend(await _route_stages(context, request, context.index, where, chunk, candidate, shared))
     if candidate is None:
-        return [*stages, StageVerdict(stage="gather", passed=False, detail="no route had it among its first")]
+        first = depth(context.settings, request.k)
+        detail = f"neither by meaning nor by words was it among the first {first} chunks"
+        return [*stages, StageVerdict(stage="gather", passed=False, detail=detail)]
     stages.append(_fused_stage(result, candidate))
     stages.append(
         StageVerdict(
@@ -175,6 +179,22 @@ async def _stages(
     if candidate.fate == USED:
         stages.append(_passage_stage(result, chunk))
     return stages
+
+
+def _shared_words(question: str, text: str) -> list[str]:
+    """Return the telling terms that both hold as people know them, in the question's order.
+
+    Each word once, and a pair of characters only where it is no part of a word shared.
+    """
+    held = set(query_terms(text))
+    terms = [term for term in analyse(question) if term.text in held and not term.weak]
+    words = list(dict.fromkeys(_plain(term.text) for term in terms if term.kind is not TermKind.BIGRAM))
+    pairs = dict.fromkeys(_plain(term.text) for term in terms if term.kind is TermKind.BIGRAM)
+    return words + [pair for pair in pairs if not any(pair in word for word in words)]
+
+
+def _plain(key: str) -> str:
+    return key if kind_of(key) is TermKind.WORD else key[1:]
 
 
 def _fused_stage(result: SearchResult, candidate: Candidate) -> StageVerdict:
@@ -217,7 +237,7 @@ async def _route_stages(
             standing = next((RouteScore(n, hit.score) for n, hit in enumerate(hits, 1) if hit.id == chunk.id), None)
         detail = f"rank {standing.rank}, score {standing.score:.4f}" if standing else f"not among the first {DEEP}"
         if route.name == "lexical":
-            detail += f"; shared terms: {', '.join(shared)}" if shared else "; no shared terms"
+            detail += f"; shares with the question: {', '.join(shared)}" if shared else "; shares no telling word"
         # A route that missed it decides nothing by itself: another may have found it.
         stages.append(StageVerdict(stage=route.name, passed=True, detail=detail))
     return stages

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Awaitable, Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from kaijuan import telemetry
 from kaijuan.core.documents import Block, Chunk
@@ -89,6 +89,11 @@ async def search(context: Retrieval, request: SearchRequest, *, trace_id: str) -
     )
 
 
+def depth(settings: RetrieveSettings, k: int) -> int:
+    """Return how many chunks each route is asked for when `k` passages are wanted."""
+    return max(settings.route_k, 4 * k)
+
+
 def routes_of(context: Retrieval, index: Index) -> list[Route]:
     """Return the routes that a search takes, in the order in which they are shown."""
     return [
@@ -100,10 +105,11 @@ def routes_of(context: Retrieval, index: Index) -> list[Route]:
 async def _find(context: Retrieval, request: SearchRequest, query: Query) -> tuple[list[Gathered], list[Candidate]]:
     if context.index is None:
         return [], []
-    await check_fields(context.index, request.filters, context.known_fields)
+    seen = scope(request.kb.tenant, request.principals, request.snapshot, ())
+    await check_fields(context.index, seen, request.filters, context.known_fields)
     where = scope(request.kb.tenant, request.principals, request.snapshot, request.filters)
     seconds = context.settings.route_seconds + context.settings.embed_seconds
-    k = max(context.settings.route_k, 4 * request.k)
+    k = depth(context.settings, request.k)
     for _ in range(1 + WIDENINGS):
         gathered = await gather(routes_of(context, context.index), query, k, where, seconds=seconds)
         fused = fuse(gathered, context.settings)
@@ -112,7 +118,14 @@ async def _find(context: Retrieval, request: SearchRequest, query: Query) -> tup
         if len(allowed) == len(fused) or len(allowed) >= request.k or not full:
             break
         k *= 4
-    return gathered, _judge(context, request, query, gathered, fused, allowed)
+    shown = [_allowed_only(answer, allowed) for answer in gathered]
+    return shown, _judge(context, request, query, shown, fused, allowed)
+
+
+def _allowed_only(answer: Gathered, allowed: set[ChunkId]) -> Gathered:
+    """Forget the hits that the reader may not see, in the count too."""
+    hits = tuple(hit for hit in answer.hits if hit.id in allowed)
+    return replace(answer, hits=hits, report=replace(answer.report, found=len(hits)))
 
 
 def fuse(gathered: Sequence[Gathered], settings: RetrieveSettings) -> list[Fused]:

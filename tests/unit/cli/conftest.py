@@ -55,7 +55,7 @@ def trace() -> Trace:
         id="t1",
         query="q",
         normalised="q",
-        terms=("q",),
+        terms=("住宿费", "600"),
         snapshot=3,
         routes=(
             RouteReport(name="dense", state="ok", found=10, milliseconds=1.23456),

@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 from collections.abc import Callable, Sequence
 from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -13,6 +14,7 @@ from kaijuan.cli.progress import describe, shown_progress
 from kaijuan.core.documents import Block, BlockKind, Chunk, ChunkLevel
 from kaijuan.core.ids import BlockId, ChunkId, RunId
 from kaijuan.core.spans import Span
+from kaijuan.errors import NotFoundError
 from kaijuan.jobs.report import Failed, Progress, RunReport, Stage
 from kaijuan.jobs.views import DocumentView
 from kaijuan.samples import questions, sample_folder
@@ -65,7 +67,12 @@ def test_failed_items_are_code_3_and_named_with_what_to_do(kaijuan: Run, base: A
     got = kaijuan("add", "docs", "--json")
     assert got.code == 3
     assert got.document["failed"] == [
-        {"source": EVIL, "code": "document_broken", "message": "Not a PDF. Save it again."}
+        {
+            "source": EVIL,
+            "path": "/data/a\nb\x1b[31m😀[red].pdf",
+            "code": "document_broken",
+            "message": "Not a PDF. Save it again.",
+        }
     ]
     got = kaijuan("add", "docs")
     assert got.code == 3
@@ -127,7 +134,7 @@ def test_show_as_json_and_as_text(kaijuan: Run, base: Any) -> None:
     assert len(shown["history"]) == 2
     got = kaijuan("show", "手册.pdf").out
     assert "[bold]正文[/bold]" in got
-    assert "paragraph, p. 2" in got
+    assert "paragraph, p.2" in got
     assert "Versions" in got
 
 
@@ -157,7 +164,7 @@ def test_progress_off_a_terminal_is_a_line_now_and_then(capsys: pytest.CaptureFi
     shown = printed.err.splitlines()
     assert [line.split(" document")[0] for line in shown] == ["reading: 1", "reading: 3 of 9", "publishing: 9 of 9"]
     assert r"a\nb\x1b[31m😀[red].pdf" in shown[0]
-    assert "20 of 50 chunks indexed (3/s), 1 failed" in shown[1]
+    assert "20 of 50 chunks indexed, 1 failed" in shown[1]
 
 
 def test_progress_on_a_terminal_is_live(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -176,5 +183,54 @@ def test_progress_on_a_terminal_is_live(monkeypatch: pytest.MonkeyPatch) -> None
     assert "\x1b[31m😀" not in shown
 
 
-def test_progress_says_no_rate_before_time_has_passed() -> None:
-    assert "(0/s)" in describe(_progress(), 0.0)
+def test_progress_tells_a_rate_only_when_it_says_something() -> None:
+    early = replace(_progress(), chunks=900, indexed=800)
+    assert "800 of 900 chunks indexed, " in describe(early, 0.0)
+    assert "800 of 900 chunks indexed (40/s)" in describe(early, 20.0)
+    assert "/s" not in describe(_progress(), 20.0)
+
+
+def test_progress_says_why_the_first_chunk_takes_its_time() -> None:
+    assert "50 chunks, loading the model" in describe(replace(_progress(), indexed=0), 3.0)
+
+
+def test_a_run_that_changed_nothing_says_so(kaijuan: Run, base: Any) -> None:
+    base.replies["add"] = replace(BAD, added=0, updated=0)
+    assert "Nothing changed: still snapshot 4, 3 documents, 40 chunks" in kaijuan("add", "nosuch.pdf").out
+    base.replies["add"] = replace(BAD, added=0, updated=0, snapshot=0)
+    assert "Nothing was published" in kaijuan("add", "nosuch.pdf").out
+    base.replies["add"] = GOOD
+    assert "Snapshot 4: 3 documents" in kaijuan("add", "a.pdf").out
+
+
+def test_a_narrow_list_leaves_the_room_to_the_names(kaijuan: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+    assert "language" in kaijuan("list").out
+    monkeypatch.setenv("COLUMNS", "80")
+    narrow = kaijuan("list").out
+    assert "language" not in narrow
+    assert "taken in" in narrow
+
+
+def test_a_document_that_is_not_there_may_be_in_the_past(kaijuan: Run, base: Any) -> None:
+    base.replies["show"] = NotFoundError("No document is called 'a'.")
+    got = kaijuan("show", "a")
+    assert (got.code, "--as-of" in got.err) == (1, True)
+    base.replies["show"] = NotFoundError("No document is called 'a'.")
+    assert "--as-of" not in kaijuan("show", "a", "--as-of", "2").err
+
+
+def test_the_commands_after_the_demo_can_be_copied(
+    kaijuan: Run, base: Any, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    base.replies["add"] = GOOD
+    script = tmp_path / "venv" / "bin" / "kaijuan"
+    script.parent.mkdir(parents=True)
+    script.touch(mode=0o755)
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("COLUMNS", "30")
+    monkeypatch.setenv("PATH", str(tmp_path / "nothing"))
+    monkeypatch.setattr("sys.argv", [str(script)])
+    shown = kaijuan("--home", "my home", "demo").out
+    assert "\n  venv/bin/kaijuan --home 'my home' --kb demo ask 'How long are full backups kept?'\n" in shown
+    monkeypatch.setenv("PATH", str(script.parent))
+    assert "\n  kaijuan --kb demo ask 'How long are full backups kept?'\n" in kaijuan("demo").out

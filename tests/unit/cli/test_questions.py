@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -10,6 +12,7 @@ import pytest
 
 from kaijuan.answer.results import Answer, Status
 from kaijuan.core.filters import And, Eq
+from kaijuan.core.spans import Span
 
 Run = Callable[..., Any]
 
@@ -28,6 +31,7 @@ def test_search_prints_the_agreed_shape(kaijuan: Run) -> None:
         "version_id": "e" * 32,
         "chunk_id": "c" * 32,
         "source": "file:///data/%E6%89%8B%E5%86%8C.pdf",
+        "path": "/data/手册.pdf",
         "title": "手册",
         "title_path": ["手册", "三、住宿标准"],
         "text": text,
@@ -51,8 +55,10 @@ def test_ask_prints_the_agreed_shape(kaijuan: Run) -> None:
     assert got.document["sentences"] == [{"text": "住宿费每晚上限为 600 元", "citations": ["1"]}]
     (citation,) = got.document["citations"]
     assert list(citation) == [
-        "id", "document_id", "version_id", "chunk_id", "source", "title_path", "pages", "boxes", "span", "quote",
+        "id", "document_id", "version_id", "chunk_id", "source", "path", "title", "title_path", "pages", "boxes",
+        "span", "quote",
     ]  # fmt: skip
+    assert (citation["path"], citation["title"]) == ("/data/手册.pdf", "手册")
     assert citation["span"] == [104, 118]
     assert len(citation["quote"]) == citation["span"][1] - citation["span"][0]
 
@@ -88,10 +94,10 @@ def test_home_and_kb_come_from_the_environment_and_have_defaults(
 def test_people_see_passages_with_place_and_hit_and_no_markup_is_read(kaijuan: Run) -> None:
     got = kaijuan("search", "q")
     assert got.code == 0
-    assert "手册 › 三、住宿标准  p. 2" in got.out
+    assert "手册 › 三、住宿标准  p.2" in got.out
     assert "/data/手册.pdf" in got.out
     assert "600 元[red]不是标记[/red]。Third sentence :smile:." in got.out
-    assert "dense 2, lexical 1" in got.out
+    assert "score 0.03: 2nd by meaning, 1st by words" in got.out
     assert "The lexical route gave nothing: timeout." in got.out
 
 
@@ -99,7 +105,7 @@ def test_the_hit_is_marked_on_a_terminal(kaijuan: Run, monkeypatch: pytest.Monke
     monkeypatch.setenv("FORCE_COLOR", "1")
     monkeypatch.setenv("TERM", "xterm")
     monkeypatch.delenv("NO_COLOR", raising=False)
-    assert "\x1b[1;33m住宿费每晚上限为 600 元\x1b[0m" in kaijuan("search", "q").out
+    assert "\x1b[1;33m住宿费\x1b[0m每晚上限为 \x1b[1;33m600\x1b[0m 元" in kaijuan("search", "q").out
     monkeypatch.setenv("NO_COLOR", "1")
     assert "\x1b[1;33m" not in kaijuan("search", "q").out
 
@@ -107,7 +113,7 @@ def test_the_hit_is_marked_on_a_terminal(kaijuan: Run, monkeypatch: pytest.Monke
 def test_people_see_numbered_sentences_and_quotes(kaijuan: Run) -> None:
     got = kaijuan("ask", "q")
     assert "住宿费每晚上限为 600 元 [1]\n" in got.out
-    assert "[1] 手册 › 三、住宿标准  p. 2-3" in got.out
+    assert "[1] 手册 › 三、住宿标准  p.2-3" in got.out
     assert "“住宿费每晚上限为 600 元”" in got.out
     assert "Note: an older version says 450" in got.out
 
@@ -138,3 +144,71 @@ def test_a_narrow_screen_loses_no_text(kaijuan: Run, monkeypatch: pytest.MonkeyP
     monkeypatch.setenv("COLUMNS", "24")
     shown = "".join(kaijuan("search", "q").out.split())
     assert "住宿费每晚上限为600元[red]不是标记[/red]。" in shown
+
+
+def test_the_labels_are_in_the_language_of_the_question(kaijuan: Run, base: Any) -> None:
+    english = kaijuan("ask", "q").out
+    assert "Answered from snapshot 3, in the documents' own words, in 0.0 s." in english
+    assert "Sources" in english
+    base.replies["ask"] = replace(base.replies["ask"], question="住宿费上限是多少？")
+    chinese = kaijuan("ask", "q").out
+    assert "来源" in chinese
+    assert "第2-3页" in chinese
+    assert "说明：an older version" in chinese
+    assert "已回答，快照 3，文档原句，用时 0.0 秒。" in chinese
+    assert not {"Sources", "Note", "Answered"} & set(re.findall(r"\w+", chinese))
+
+
+def _found(base: Any, found: int, snapshot: int = 3, passages: tuple[Any, ...] = ()) -> None:
+    result = base.replies["search"]
+    routes = tuple(replace(route, state="ok", found=found) for route in result.trace.routes)
+    trace = replace(result.trace, routes=routes)
+    base.replies["search"] = replace(result, snapshot=snapshot, passages=passages, trace=trace)
+
+
+def test_a_filter_that_leaves_nothing_is_told_from_nothing_near(kaijuan: Run, base: Any) -> None:
+    _found(base, 0)
+    assert "The filter leaves no document to search." in kaijuan("search", "q", "--filter", "kind = pdf").out
+    assert "The filter" not in kaijuan("search", "q").out
+    refusal = Answer(question="q", status=Status.REFUSED, answer="No.", snapshot=3, trace_id="t")
+    base.replies["ask"] = refusal
+    assert "The filter leaves no document to search." in kaijuan("ask", "q", "--filter", "kind = pdf").out
+    _found(base, 5)
+    assert "Nothing found among the documents that the filter leaves" in kaijuan("search", "q", "--filter", "a = 1").out
+
+
+@pytest.mark.parametrize("command", ["search", "ask"])
+def test_a_time_before_the_first_snapshot_is_said_to_be_one(kaijuan: Run, base: Any, command: str) -> None:
+    _found(base, 0, snapshot=0)
+    base.replies["ask"] = Answer(question="q", status=Status.REFUSED, answer="No.", snapshot=0, trace_id="t")
+    shown = kaijuan(command, "q", "--as-of", "2001-01-01").out
+    assert re.search(r"Nothing was published by then: the first snapshot is 1, of 2025-02-\d\d", shown)
+    assert kaijuan(command, "q", "--as-of", "2001-01-01", "--json").document["snapshot"] == 0
+
+
+def _long(base: Any) -> list[str]:
+    lines = [f"Line {number} about nothing much." for number in range(60)]
+    lines[40] = "The torque of the bolt is 18 Nm."
+    text = "\n".join(lines)
+    one = replace(base.replies["search"].passages[0], text=text, span=Span(0, len(text)), hits=(Span(0, len(text)),))
+    trace = replace(base.replies["search"].trace, terms=("torqu", "bolt"))
+    base.replies["search"] = replace(base.replies["search"], passages=(one,), trace=trace)
+    return lines
+
+
+def test_a_long_passage_is_shown_around_the_words_asked_for(kaijuan: Run, base: Any) -> None:
+    lines = _long(base)
+    shown = [line.strip() for line in kaijuan("search", "q").out.splitlines()]
+    assert sum(line in lines for line in shown) == 8
+    assert "The torque of the bolt is 18 Nm." in shown
+    assert shown.count("…") == 2
+    whole = [line.strip() for line in kaijuan("search", "q", "--full").out.splitlines()]
+    assert [line for line in whole if line in lines] == lines
+
+
+def test_only_the_best_match_is_explained_step_by_step(kaijuan: Run, base: Any) -> None:
+    one = base.replies["explain"]
+    base.replies["explain"] = replace(one, targets=one.targets * 3)
+    shown = kaijuan("explain", "q", "--contains", "600").out
+    assert (shown.count("✗  cut"), shown.count("not used: cut: relevance 0.1")) == (1, 3)
+    assert kaijuan("explain", "q", "--contains", "600", "--full").out.count("✗  cut") == 3

@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
+import io
 import time
 from pathlib import Path
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from rich.console import Console
 
 from kaijuan.cli import screen
-from kaijuan.cli.passages import excerpt
+from kaijuan.cli.passages import Excerpt, marked, shared_words
 from kaijuan.cli.session import read_as_of
 from kaijuan.core.spans import Span
+from kaijuan.core.text.bm25 import query_terms
 
 
 @pytest.fixture
@@ -59,10 +62,32 @@ def test_nothing_that_moves_the_cursor_is_left(text: str) -> None:
 
 
 @given(st.text(alphabet="ab c。\n", max_size=900), st.data())
-def test_an_excerpt_shows_the_passage_in_order(text: str, data: st.DataObject) -> None:
+def test_an_excerpt_shows_lines_of_the_passage_in_order(text: str, data: st.DataObject) -> None:
     start = data.draw(st.integers(0, len(text)))
-    end = data.draw(st.integers(start, len(text)))
-    shown = excerpt(text, Span(50, 50 + len(text)), [Span(50 + start, 50 + end)]).plain
-    assert shown.removeprefix("… ").removesuffix(" …") in text
-    if len(text) <= 600:
-        assert shown == text
+    near = Span(start, data.draw(st.integers(start, len(text))))
+    console = Console(width=20, file=io.StringIO())
+    whole, cut = (
+        [row.plain for row in Excerpt(marked(text, ("a",)), near, lines).__rich_console__(console, console.options)]
+        for lines in (0, 3)
+    )
+    assert "".join("".join(whole).split()) == "".join(text.split())
+    if len(whole) <= 3:
+        assert cut == whole
+    else:
+        shown = "\n".join(row for row in cut if row != "…")
+        assert shown.count("\n") < 3
+        assert shown in "\n".join(row for row in whole if row.strip())
+
+
+def test_what_is_marked_is_what_the_question_shares() -> None:
+    text = "Full backups are kept for 90 days; see ERR-9988."
+    assert [place.of(text) for place in shared_words(text, query_terms("How are backups kept? ERR-9988"))] == [
+        "backups", "kept", "ERR-9988",
+    ]  # fmt: skip
+    assert shared_words(text, ()) == []
+
+
+def test_ordinals() -> None:
+    assert [screen.ordinal(n) for n in (1, 2, 3, 4, 11, 12, 13, 21, 111)] == [
+        "1st", "2nd", "3rd", "4th", "11th", "12th", "13th", "21st", "111th",
+    ]  # fmt: skip

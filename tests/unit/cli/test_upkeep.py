@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -45,7 +46,8 @@ def test_status_as_json_and_as_text(kaijuan: Kaijuan, base: Any, command: str) -
     assert (shown["head"], shown["documents"], shown["chunks"], shown["points"]) == (3, 7, 40, 52)
     assert shown["recent_runs"][0]["state"] == "running"
     got = kaijuan(command).out
-    assert "52 points in k-g1" in got
+    assert "52 chunks of all versions, in k-g1" in got
+    assert ("Rebuilt the index: 52 chunks" in got) == (command == "rebuild")
     assert "has not finished" in got
 
 
@@ -56,6 +58,30 @@ def test_snapshots(kaijuan: Kaijuan, base: Any) -> None:
     assert "published" in kaijuan("snapshots").out
     base.replies["snapshots"] = []
     assert "Nothing has been published yet." in kaijuan("snapshots").out
+
+
+def test_an_undone_run_is_told_in_words(kaijuan: Kaijuan, base: Any) -> None:
+    base.replies["status"] = _status()
+    assert "Undone" not in kaijuan("status").out
+    (run,) = base.replies["status"].recent_runs
+    undone = replace(run, state=RunState.ROLLED_BACK)
+    base.replies["status"] = replace(base.replies["status"], recent_runs=(undone,), unfinished_runs=())
+    got = kaijuan("status").out
+    assert "rolled_back" not in got
+    assert "Undone: nothing had changed, or it failed or was stopped" in got
+
+
+def test_snapshots_tell_what_each_changed(kaijuan: Kaijuan, base: Any) -> None:
+    (first,) = base.replies["snapshots"]
+    base.replies["snapshots"] = [
+        first,
+        replace(first, number=2, documents=4, chunks=20),
+        replace(first, number=3, documents=3, chunks=15),
+        replace(first, number=4, documents=3, chunks=16),
+    ]
+    got = kaijuan("snapshots").out
+    for words in ("+1 document, +2 chunks", "+3 documents, +18 chunks", "-1 document, -5 chunks", "changed documents"):
+        assert words in got
 
 
 def test_doctor_is_good_when_all_is_well(kaijuan: Kaijuan, base: Any) -> None:
@@ -87,6 +113,12 @@ def test_doctor_is_code_1_when_something_is_wrong(kaijuan: Kaijuan, base: Any) -
 def test_version(kaijuan: Kaijuan) -> None:
     assert kaijuan("version", "--json").document["version"] == __version__
     assert __version__ in kaijuan("version").out
+    assert kaijuan("--version").out == kaijuan("version").out
+    assert kaijuan("--version", "--json").document["version"] == __version__
+
+
+def test_no_command_is_wrong_use(kaijuan: Kaijuan) -> None:
+    assert kaijuan("--kb", "x").code == 2
 
 
 def _outermost(shape: str) -> list[str]:
