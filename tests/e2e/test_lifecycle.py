@@ -152,6 +152,25 @@ async def test_a_revocation_holds_at_once_though_the_index_still_says_otherwise(
     assert (await base.search("RULE-1001")).trace.candidates == ()
 
 
+async def test_what_others_may_see_neither_crowds_out_nor_shows(base: Kaijuan, tmp_path: Path) -> None:
+    rows = [{"_id": f"a{n}", "text": f"第 {n} 份：住宿标准。", "clearance": "top"} for n in range(8)]
+    corpus = tmp_path / "corpus.jsonl"
+    corpus.write_text("\n".join(json.dumps(row, ensure_ascii=False) for row in rows), encoding="utf-8")
+    open_one = write(tmp_path / "docs", "z.md", "公开的住宿标准。")
+    await base.add([corpus, open_one])
+    kb = await base.catalog.kb("default", "default")
+    for version in await base.list():
+        if "#" in version.source:
+            await base.catalog.grant(kb.id, version.document_id, "board")
+    explained = await base.explain("食堂", contains="住宿标准", filters="kind = markdown")
+    assert [target.text for target in explained.targets] == ["公开的住宿标准。"]
+    result = await base.search("住宿标准", cut=False)
+    assert [route.found for route in result.trace.routes] == [1, 1]
+    await base._ingest().refresh_access(kb)
+    with pytest.raises(FilterError, match="clearance"):
+        await base.search("住宿标准", filters="clearance = top")
+
+
 @pytest.mark.parametrize("question", ["", "  \n", "字" * 30_000])
 async def test_a_question_that_cannot_be_asked(base: Kaijuan, tmp_path: Path, question: str) -> None:
     await base.add([str(write(tmp_path / "docs", "rule.md", OLD))])

@@ -27,12 +27,22 @@ def test_the_environment_wins_over_the_file(tmp_path: Path) -> None:
         ("[retrieve]\nroute_k = 0\n", "retrieve.route_k"),
         ("[nowhere]\na = 1\n", "nowhere"),
         ("[retrieve\n", "not TOML"),
+        ("ingest = 5\n", "ingest"),
+        ("[ingest]\nparse_seconds = inf\n", "ingest.parse_seconds"),
     ],
 )
 def test_a_slip_is_named(tmp_path: Path, text: str, said: str) -> None:
     (tmp_path / "config.toml").write_text(text, encoding="utf-8")
     with pytest.raises(UsageError, match=said):
         load_config(tmp_path, environ={})
+
+
+def test_a_slip_in_the_environment_is_named_by_its_variable(tmp_path: Path) -> None:
+    with pytest.raises(UsageError, match="KAIJUAN_INGEST__MAX_BYTES"):
+        load_config(tmp_path, environ={"KAIJUAN_INGEST__MAX_BYTES": "9223372036854775807"})
+    (tmp_path / "config.toml").write_text("ingest = 5\n", encoding="utf-8")
+    with pytest.raises(UsageError, match="ingest"):
+        load_config(tmp_path, environ={"KAIJUAN_INGEST__MAX_BYTES": "5"})
 
 
 def test_a_file_asked_for_must_exist(tmp_path: Path) -> None:

@@ -62,9 +62,9 @@ def moment(given: Moment) -> int | float | None:
 
 
 def _written(text: str) -> int | float:
-    if text.isascii() and text.isdigit():
-        return int(text)
     try:
+        if text.isascii() and text.isdigit():
+            return int(text)
         when = datetime.fromisoformat(text)
         if len(text) <= len("2025-01-01"):
             when = datetime.combine(when.date() + timedelta(days=1), time.min) - timedelta(milliseconds=1)

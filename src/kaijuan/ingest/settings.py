@@ -33,11 +33,13 @@ class IngestSettings(BaseModel):
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 
-    max_bytes: int = Field(default=200_000_000, ge=1)
+    max_bytes: int = Field(default=200_000_000, ge=1, le=2**40)
     """Largest source, in bytes."""
-    parse_seconds: float = Field(default=300.0, gt=0)
-    parse_memory_mb: int = Field(default=1200, ge=128)
+    parse_seconds: float = Field(default=300.0, gt=0, le=86_400)
+    """Most time for parsing one document."""
+    parse_memory_mb: int = Field(default=1200, ge=128, le=1_000_000)
     """Memory of one parser process, in MiB."""
     parse_workers: int = Field(default=1, ge=1, le=64)
+    """Documents parsed at once, each in a process of its own."""
     allow_private_addresses: bool = False
     """Whether `add URL` may fetch from loopback and private networks."""

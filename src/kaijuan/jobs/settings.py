@@ -10,7 +10,7 @@ class JobSettings(BaseModel):
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 
-    lease_seconds: float = Field(default=60.0, gt=0)
+    lease_seconds: float = Field(default=60.0, gt=0, le=86_400)
     """How long a run that is not heard of keeps others from publishing. Renewed three times within that time."""
     ahead: int = Field(default=3, ge=1, le=64)
     """Documents that are read while earlier ones wait to be stored; bounds memory with the largest document."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Collection, Sequence
 
-from kaijuan.core.filters import EVERYTHING, Eq, Exists, Filter, In, all_of, at_snapshot, fields_of
+from kaijuan.core.filters import Eq, Exists, Filter, In, all_of, at_snapshot, fields_of
 from kaijuan.errors import FilterError
 from kaijuan.index.ports import Index
 
@@ -19,18 +19,19 @@ def scope(tenant: str, principals: Collection[str], snapshot: int, filters: Sequ
     return all_of([Eq("tenant", tenant), In("acl", tuple(sorted(principals))), at_snapshot(snapshot), *filters])
 
 
-async def check_fields(index: Index, filters: Sequence[Filter], known: set[str]) -> None:
+async def check_fields(index: Index, seen: Filter, filters: Sequence[Filter], known: set[str]) -> None:
     """Raise FilterError for a field that no document has: it is a slip far more often than a wish for nothing.
 
+    Only documents that the reader sees (`seen`) count, or the error would tell which fields the others have.
     `known` remembers the fields that were seen, since looking costs more than many a search.
     """
     names = sorted({name for tree in filters for name in fields_of(tree)} - known.union(BUILT_IN))
     for name in names:
         if name in GUARDED:
             raise FilterError(f"The field {name!r} is not for filtering; access and time are handled by the engine.")
-    counts = await asyncio.gather(*(index.count(Exists(name)) for name in names))
+    counts = await asyncio.gather(*(index.count(all_of([seen, Exists(name)])) for name in names))
     for name, count in zip(names, counts, strict=True):
-        if count == 0 and await index.count(EVERYTHING) > 0:
+        if count == 0 and await index.count(seen) > 0:
             raise FilterError(
                 f"No document has a field {name!r}.",
                 hint=f"Always there: {', '.join(BUILT_IN)}; `kaijuan show` lists the others of a document.",

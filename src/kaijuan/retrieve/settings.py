@@ -14,11 +14,12 @@ class RetrieveSettings(BaseModel):
 
     route_k: int = Field(default=60, ge=1, le=2000)
     """Chunks asked of each route; raised to four times the passages wanted."""
-    route_seconds: float = Field(default=5.0, gt=0)
+    route_seconds: float = Field(default=5.0, gt=0, le=3600)
     """Deadline of one route. A route that misses it is dropped and shown in the trace."""
-    embed_seconds: float = Field(default=60.0, gt=0)
+    embed_seconds: float = Field(default=60.0, gt=0, le=3600)
     """Deadline of embedding the question, long enough to load the onboard model."""
     fusion: Literal["minmax", "rrf"] = "minmax"
+    """How the two routes become one ranking: minmax adds scaled scores, rrf adds reciprocal ranks."""
     dense_weight: float = Field(default=0.5, ge=0, le=1)
     """Share of the dense route; the lexical route has the rest."""
     rrf_k: int = Field(default=60, ge=1)
@@ -28,3 +29,4 @@ class RetrieveSettings(BaseModel):
     cut_relevance: float = Field(default=0.05, ge=0, le=1)
     """A chunk with less calibrated relevance is not evidence."""
     traces_kept: int = Field(default=1000, ge=0)
+    """Records of answered questions kept in the catalog, newest first."""
