@@ -170,7 +170,8 @@ class BlobStore(Protocol):
     """Content-addressed bytes: the name of a blob is `content_hash` of it."""
 
     async def put(self, data: bytes) -> str:
-        """Store and return the name. Repeating is cheap; a partial write is never visible."""
+        """Store and return the name. A partial write is never visible. What is there already is checked, and put
+        right when it is damaged."""
 
     async def get(self, name: str) -> bytes:
         """Return the bytes; NotFoundError when missing, CorruptStoreError when they do not hash to `name`."""

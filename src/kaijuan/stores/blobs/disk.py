@@ -24,6 +24,7 @@ _PARTIAL = ".partial-"
 _NO_ROOM = frozenset({errno.ENOSPC, errno.EDQUOT})
 _THREADS = 4
 _LISTED = 1000
+_MEND = "`kaijuan doctor` names its document: add that again, or restore the home folder from a backup."
 
 
 @contextmanager
@@ -47,7 +48,7 @@ class DiskBlobStore:
         self._pool = ThreadPoolExecutor(_THREADS, thread_name_prefix="kaijuan-blobs")
 
     async def put(self, data: bytes) -> str:
-        """Store and return the name; what is there already is not written again."""
+        """Store and return the name; what is there already and whole is not written again, what is damaged is."""
         return await self._run(lambda: self._put(data))
 
     async def get(self, name: str) -> bytes:
@@ -85,8 +86,7 @@ class DiskBlobStore:
         name = content_hash(data)
         path = self._path(name)
         with _translated("Writing a blob"):
-            # Size too: a file of the right name that a failing disk has cut short is written anew.
-            if path.is_file() and path.stat().st_size == len(data):
+            if _holds(path, data):
                 return name
             path.parent.mkdir(parents=True, exist_ok=True)
             self._write(path, data)
@@ -112,11 +112,9 @@ class DiskBlobStore:
             try:
                 data = path.read_bytes()
             except FileNotFoundError:
-                raise NotFoundError(f"There is no blob {name}.") from None
+                raise NotFoundError(f"There is no blob {name}.", hint=_MEND) from None
         if content_hash(data) != name:
-            raise CorruptStoreError(
-                f"The blob {name} is damaged.", hint="Add its document again, or restore it from a backup."
-            )
+            raise CorruptStoreError(f"The blob {name} is damaged.", hint=_MEND)
         return data
 
     def _listed(self) -> Iterator[str]:
@@ -124,6 +122,15 @@ class DiskBlobStore:
             for path in self._root.glob("??/??/*"):
                 if _NAME.fullmatch(path.name):
                     yield path.name
+
+
+def _holds(path: Path, data: bytes) -> bool:
+    """Say whether the file is there and can be read as exactly these bytes."""
+    try:
+        # Read, not only measured: a flipped bit leaves the size as it was, and adding again must heal it.
+        return path.stat().st_size == len(data) and path.read_bytes() == data
+    except OSError:
+        return False
 
 
 def _sync_folder(folder: Path) -> None:

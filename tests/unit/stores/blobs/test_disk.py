@@ -37,6 +37,21 @@ async def test_a_file_cut_short_is_written_anew(tmp_path: Path) -> None:
     assert await blobs.get(name) == b"right bytes"
 
 
+async def test_a_flipped_bit_is_healed_by_putting_again(tmp_path: Path) -> None:
+    blobs = DiskBlobStore(tmp_path)
+    name = await blobs.put(b"right bytes")
+    _file(tmp_path, name).write_bytes(b"rigHt bytes")
+    assert await blobs.put(b"right bytes") == name
+    assert await blobs.get(name) == b"right bytes"
+
+
+async def test_what_is_whole_is_not_written_again(tmp_path: Path) -> None:
+    blobs = DiskBlobStore(tmp_path)
+    before = _file(tmp_path, await blobs.put(b"right bytes")).stat()
+    after = _file(tmp_path, await blobs.put(b"right bytes")).stat()
+    assert (before.st_ino, before.st_mtime_ns) == (after.st_ino, after.st_mtime_ns)
+
+
 async def test_what_a_dying_writer_left_is_no_blob(tmp_path: Path) -> None:
     blobs = DiskBlobStore(tmp_path)
     name = await blobs.put(b"whole")
