@@ -85,7 +85,7 @@ def family(home: Path) -> dict[str, str]:
             command = (entry / "cmdline").read_bytes().replace(b"\0", b" ").decode("utf-8", "replace")
         except OSError:
             continue
-        if "kaijuan.ingest.isolate" in command:
+        if "kaijuan.ingest.parser_child" in command:
             found[entry.name] = "parser"
         elif "kaijuan.stores.index" in command and str(home) in command:
             found[entry.name] = "index owner"
