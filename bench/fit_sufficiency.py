@@ -50,6 +50,8 @@ from kaijuan.retrieve.results import Candidate, Passage, RouteScore
 from kaijuan.retrieve.settings import RetrieveSettings
 from kaijuan.retrieve.understand import understand
 
+NEIGHBOURS = 4
+"""Hundredths to both sides of a threshold that count with it."""
 K = 8
 SEED = 20240601
 OWN = ("similarity", "passage_coverage", "focus", "missing", "relevance", "lead")
@@ -60,7 +62,7 @@ FOREIGN_ANY = ("distinct",)
 The others added nothing beside these, or got the wrong sign."""
 SMALL = 12
 """Documents of a small base. What is near by chance grows with a base: a fit on large ones alone refuses too much."""
-PRUDENCE = {"own": 1.8, "foreign": 5.0}
+PRUDENCE = {"own": 1.65, "foreign": 15.0}
 """What a wrong answer costs beside a wrong refusal, for the threshold. Across languages a reader cannot check as well,
 and cosines tell less."""
 Floats = npt.NDArray[np.float64]
@@ -374,11 +376,14 @@ def auroc(good: Floats, bad: Floats) -> float:
 
 
 def threshold_of(cases: Sequence[Case], p: Floats, prudence: float) -> float:
-    """Return the threshold with the best mean, over groups and kinds, of the share judged rightly."""
-    best = max(
-        np.arange(0.2, 0.96, 0.01), key=lambda t: (round(balanced(cases, p, float(t), prudence), 6), -abs(t - 0.5))
-    )
-    return round(float(best), 2)
+    """Return the threshold with the best mean, over groups and kinds, of the share judged rightly.
+
+    Its neighbours count with it: one question more or less must not move it from one end of a plateau to the other.
+    """
+    steps = np.arange(0.15, 1.0, 0.01)
+    values = np.array([balanced(cases, p, float(step), prudence) for step in steps])
+    smooth = np.convolve(values, np.ones(2 * NEIGHBOURS + 1), "valid")
+    return round(float(steps[NEIGHBOURS + int(smooth.argmax())]), 2)
 
 
 def balanced(cases: Sequence[Case], p: Floats, threshold: float, prudence: float) -> float:

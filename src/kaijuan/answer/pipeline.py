@@ -63,10 +63,13 @@ class _Judged:
     """Title of the document with the best unit."""
 
 
-async def answer(question: str, result: SearchResult, embedder: Embedder, settings: AnswerSettings) -> Answer:
+async def answer(
+    question: str, result: SearchResult, embedder: Embedder, settings: AnswerSettings, *, foreign_only: bool = False
+) -> Answer:
     """Return the best supported sentences, each cited, or say that the documents do not say.
 
-    Reads nothing but `result`, so the answer is of the same snapshot. UsageError for an empty question.
+    Reads nothing but `result`, so the answer is of the same snapshot. With `foreign_only`, sentences in the question's
+    own language are passed over: `result` is then a second look. UsageError for an empty question.
     """
     if not question.strip():
         raise UsageError("The question is empty.", hint="Write what you want to know.")
@@ -75,7 +78,7 @@ async def answer(question: str, result: SearchResult, embedder: Embedder, settin
         passages = result.passages[: settings.passages]
         phrases = phrases_for(question)
         with telemetry.timed(timings, "read"):
-            questions, reads, kept = await asyncio.to_thread(read_evidence, question, passages, settings)
+            questions, reads, kept = await asyncio.to_thread(read_evidence, question, passages, settings, foreign_only)
         if not any(one.weights for one in questions):
             return _without(question, result, Status.CLARIFY, phrases.clarify, timings=timings)
         if not reads:
@@ -90,11 +93,13 @@ async def answer(question: str, result: SearchResult, embedder: Embedder, settin
 
 
 def read_evidence(
-    text: str, passages: Sequence[Passage], settings: AnswerSettings
+    text: str, passages: Sequence[Passage], settings: AnswerSettings, foreign_only: bool = False
 ) -> tuple[list[Question], list[Read], list[Read]]:
     """Return the questions asked, all that the passages say, and the part of it worth embedding."""
     questions = [read_question(part) for part in parts_of(text)]
     units = [unit for at, passage in enumerate(passages) for unit in units_of(passage, at, settings)]
+    if foreign_only:
+        units = [unit for unit in units if is_foreign(questions[0], unit)]
     reads = read_units(units)
     kept = shortlist(questions, reads, passages, settings.candidates)
     return questions, reads, [reads[at] for at in kept]

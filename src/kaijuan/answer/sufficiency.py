@@ -20,7 +20,7 @@ from kaijuan.answer.wanted import ValueKind
 from kaijuan.core.text.language import language_of
 from kaijuan.retrieve.results import Passage
 
-UNTYPED = 4.0
+UNTYPED = 6.0
 """Log odds lost without the kind of value asked for. Public sets ask too few such questions to fit it."""
 _MANY = 16
 _MEAN_DISTINCT = 0.55

@@ -83,3 +83,10 @@ async def test_editions_that_agree_are_no_conflict(passage: MakePassage, result:
     ]
     given = await _ask("员工每天餐补多少？", result, *texts)
     assert given.notes == ()
+
+
+async def test_a_second_look_passes_over_the_own_language(passage: MakePassage, result: MakeResult) -> None:
+    mixed = passage("餐补", (P, "员工每天餐补为 30 元。"), (P, "The meal allowance is 30 crowns."))
+    found = result("", mixed)
+    given = await answer("员工每天餐补多少？", found, HashEmbedder(), AnswerSettings(refuse_below=0), foreign_only=True)
+    assert given.answer == "The meal allowance is 30 crowns."
