@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import json
 import sys
 from collections.abc import Iterator
 from itertools import pairwise
 from pathlib import Path
+from typing import Literal, get_args, get_origin
 
-from pydantic import BaseModel
+from pydantic import BaseModel, SecretStr
 from pydantic_core import PydanticUndefined
 
 from kaijuan import errors
@@ -37,11 +39,32 @@ def errors_page() -> str:
 def setting_rows(section: str, model: type[BaseModel]) -> Iterator[str]:
     """Yield one table row a setting of a section."""
     for name, field in model.model_fields.items():
-        default = "" if field.default is PydanticUndefined else repr(field.default)
-        bounds = ", ".join(str(rule) for rule in field.metadata)
-        kind = getattr(field.annotation, "__name__", None) or str(field.annotation).replace("typing.", "")
-        kind = kind.replace("|", "or")
-        yield f"| `{section}.{name}` | {kind} | `{default}` | {bounds} | {_said(model, name)} |"
+        default = "" if field.default is PydanticUndefined else _shown(field.default)
+        bounds = ", ".join(_bound(rule) for rule in field.metadata)
+        yield f"| `{section}.{name}` | {_kind(field.annotation)} | `{default}` | {bounds} | {_said(model, name)} |"
+
+
+def _shown(default: object) -> str:
+    if isinstance(default, SecretStr):
+        default = default.get_secret_value()
+    return "none" if default is None else json.dumps(default)  # otherwise as TOML has it
+
+
+def _bound(rule: object) -> str:
+    words = {"ge": "at least", "gt": "more than", "le": "at most", "lt": "less than"}
+    for name, said in words.items():
+        if hasattr(rule, name):
+            bound = getattr(rule, name)
+            return f"{said} {int(bound) if bound == int(bound) else bound:,}"
+    raise ValueError(f"no words for the bound {rule!r}")
+
+
+def _kind(annotation: object) -> str:
+    if get_origin(annotation) is Literal:
+        return " or ".join(map(str, get_args(annotation)))
+    names = {"str": "text", "int": "whole number", "float": "number", "bool": "true or false", "SecretStr": "text"}
+    kind = getattr(annotation, "__name__", "") or str(annotation).replace("| None", "or none")
+    return " ".join(names.get(word, word) for word in kind.split())
 
 
 def _said(model: type[BaseModel], name: str) -> str:
@@ -61,7 +84,7 @@ def _said(model: type[BaseModel], name: str) -> str:
             and isinstance(following.value, ast.Constant)
         ):
             return " ".join(str(following.value.value).split()).replace("|", "\\|")
-    return ""
+    raise ValueError(f"{model.__name__}.{name} says nothing of its meaning")
 
 
 def settings_page() -> str:

