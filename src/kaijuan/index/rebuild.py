@@ -7,11 +7,12 @@ import re
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 
+from kaijuan.core.documents import Version
 from kaijuan.core.text.analyse import ANALYSER
 from kaijuan.errors import CorruptStoreError, NotFoundError
 from kaijuan.index.catalog import Catalog, KnowledgeBase
 from kaijuan.index.ports import Embedder, Index, IndexStore, SpaceSpec
-from kaijuan.index.write import IndexWriter, write_versions
+from kaijuan.index.write import IndexWriter, Skipped, write_versions
 
 Told = Callable[[int, int], None]
 """Told how many of how many versions are written."""
@@ -50,17 +51,18 @@ class Plan:
     writer_of: Callable[[Index], IndexWriter]
 
 
-async def rebuild(plan: Plan, told: Told) -> str:
+async def rebuild(plan: Plan, told: Told, skipped: Skipped) -> str:
     """Build a new space from every version kept, switch readers to it, drop the others. Return the new space's name.
 
     For the holder of the lease. Readers are never interrupted: the old space answers until the switch, and for
-    `grace_seconds` after it. Dying anywhere leaves the base on one whole space.
+    `grace_seconds` after it. Dying anywhere leaves the base on one whole space. Versions whose text cannot be read
+    are left out and told; CorruptStoreError when that is all of them, for then the blobs are gone and not damaged.
     """
     name = await _next_space(plan.store, plan.kb)
     index = await plan.store.open(spec_of(name, plan.embedder), create=True)
     try:
         writer = plan.writer_of(index)
-        await _fill(writer, told)
+        await _fill(writer, told, skipped)
         await index.flush()
     finally:
         await index.close()
@@ -70,11 +72,24 @@ async def rebuild(plan: Plan, told: Told) -> str:
     return name
 
 
-async def _fill(writer: IndexWriter, told: Told) -> None:
+async def _fill(writer: IndexWriter, told: Told, skipped: Skipped) -> None:
     versions = [version.id for version in await writer.catalog.all_versions(writer.kb.id)]
+    lost = 0
+
+    def leave_out(version: Version) -> None:
+        nonlocal lost
+        lost += 1
+        skipped(version)
+
     for at in range(0, len(versions), _VERSIONS):
-        await write_versions(writer, versions[at : at + _VERSIONS])
+        await write_versions(writer, versions[at : at + _VERSIONS], leave_out)
         told(min(at + _VERSIONS, len(versions)), len(versions))
+    if versions and lost == len(versions):
+        # A folder that was moved or not mounted: switching to an empty index would throw the good one away.
+        raise CorruptStoreError(
+            f"None of the {lost} stored texts can be read; the index was left as it is.",
+            hint="Check the folder `blobs` in the home folder, or restore it from a backup.",
+        )
     await writer.index.optimise()
 
 

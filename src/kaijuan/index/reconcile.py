@@ -13,7 +13,7 @@ from kaijuan.core.ids import ChunkId, DocumentId
 from kaijuan.core.snapshots import OPEN
 from kaijuan.index.catalog import Catalog, KnowledgeBase
 from kaijuan.index.ports import Index, PointHeader
-from kaijuan.index.write import IndexWriter, write_chunks
+from kaijuan.index.write import IndexWriter, Skipped, write_chunks
 
 _BATCH = 1000
 
@@ -50,6 +50,8 @@ class ReconcileReport:
     """Points compared."""
     faults: Mapping[Fault, int] = field(default_factory=lambda: MappingProxyType({}))
     repaired: bool = False
+    unreadable: tuple[str, ...] = ()
+    """Sources of documents whose points could not be written again, because their text cannot be read."""
 
     @property
     def problems(self) -> int:
@@ -101,7 +103,8 @@ async def check(catalog: Catalog, index: Index, kb: KnowledgeBase) -> ReconcileR
 
 
 async def reconcile(writer: IndexWriter) -> ReconcileReport:
-    """Compare and mend. For the holder of the lease, while no run of the base is under way."""
+    """Compare and mend, all but documents whose text cannot be read. For the holder of the lease, while no run of the
+    base is under way."""
     report = await _compared(writer.catalog, writer.index, writer.kb, None, writer)
     if report.problems:
         await writer.index.flush()
@@ -113,13 +116,19 @@ async def _compared(
 ) -> ReconcileReport:
     faults: Counter[Fault] = Counter()
     points = 0
+    unreadable: dict[str, None] = {}
     async for pairs in _batched(_joined(_rows(catalog, kb, head), _headers(index, head))):
         points += sum(pair.header is not None for pair in pairs)
         found = await _judged(catalog, kb, pairs)
         faults.update(difference.fault for difference in found)
         if writer is not None:
-            await _mend(writer, found)
-    return ReconcileReport(points=points, faults=MappingProxyType(dict(faults)), repaired=writer is not None)
+            await _mend(writer, found, lambda version: unreadable.update({version.source: None}))
+    return ReconcileReport(
+        points=points,
+        faults=MappingProxyType(dict(faults)),
+        repaired=writer is not None,
+        unreadable=tuple(unreadable),
+    )
 
 
 def _until(valid_to: int, head: int | None) -> int:
@@ -194,7 +203,7 @@ def _difference(pair: _Pair, readers: Mapping[DocumentId, Collection[str]]) -> D
     return None
 
 
-async def _mend(writer: IndexWriter, found: Sequence[Difference]) -> None:
+async def _mend(writer: IndexWriter, found: Sequence[Difference], skipped: Skipped) -> None:
     # The batch lies wholly behind the place where the scan stands, so that mending it cannot disturb the scan.
     if extra := [difference.id for difference in found if difference.fault is Fault.EXTRA]:
         await writer.index.delete(extra)
@@ -205,4 +214,4 @@ async def _mend(writer: IndexWriter, found: Sequence[Difference]) -> None:
     for valid_to, ids in ends.items():
         await writer.index.close_interval(ids, valid_to)
     if again := [item.id for item in found if item.fault in (Fault.MISSING, Fault.READERS) or item.shifted]:
-        await write_chunks(writer, again)
+        await write_chunks(writer, again, skipped)

@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Collection, Iterable, Mapping, Sequence
+from collections.abc import AsyncIterator, Callable, Collection, Iterable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 
+from kaijuan import telemetry
 from kaijuan.core.documents import Chunk, ChunkLevel, Version
 from kaijuan.core.filters import FIELD, Value
 from kaijuan.core.ids import ChunkId, VersionId
 from kaijuan.core.text.bm25 import document_weights
+from kaijuan.errors import NotFoundError, StoreError
 from kaijuan.index.catalog import Catalog, IndexChange, KnowledgeBase, OutboxEntry
 from kaijuan.index.embed import Passages, embedded
 from kaijuan.index.ports import BlobStore, Embedder, Index, Point
@@ -19,6 +21,10 @@ from kaijuan.index.settings import IndexSettings
 _PAGE = 1000
 _NOT_PAYLOAD = frozenset({"valid_from", "valid_to"})
 """Fields of the interval; a document's own metadata may not pretend to them."""
+UNREADABLE = (NotFoundError, StoreError)
+"""What a blob store raises for a text that is missing, damaged, or on a failing disk."""
+Skipped = Callable[[Version], None]
+"""Told of every version that was left out because its text cannot be read."""
 # Term analysis is pure Python work of tens of milliseconds a batch, which must not hold up the event loop.
 _POOL = ThreadPoolExecutor(1, thread_name_prefix="kaijuan-index")
 
@@ -45,16 +51,19 @@ class _Piece:
     readers: frozenset[str]
 
 
-async def write_versions(writer: IndexWriter, versions: Collection[VersionId]) -> int:
-    """Upsert the points of all children of the versions; return how many. Doing it again changes nothing."""
-    return await _write(writer, _pieces(writer, versions, None))
+async def write_versions(writer: IndexWriter, versions: Collection[VersionId], skipped: Skipped | None = None) -> int:
+    """Upsert the points of all children of the versions; return how many. Doing it again changes nothing.
+
+    With `skipped`, a version whose text cannot be read is left out and told; otherwise it is an error.
+    """
+    return await _write(writer, _pieces(writer, versions, None, skipped))
 
 
-async def write_chunks(writer: IndexWriter, ids: Collection[ChunkId]) -> int:
-    """Upsert the points of these chunks alone; return how many."""
+async def write_chunks(writer: IndexWriter, ids: Collection[ChunkId], skipped: Skipped | None = None) -> int:
+    """Upsert the points of these chunks alone; return how many. `skipped` as in `write_versions`."""
     chunks = await writer.catalog.chunks(ids)
     versions = dict.fromkeys(chunk.version_id for chunk in chunks.values())
-    return await _write(writer, _pieces(writer, versions, frozenset(chunks)))
+    return await _write(writer, _pieces(writer, versions, frozenset(chunks), skipped))
 
 
 async def close_versions(writer: IndexWriter, versions: Iterable[VersionId], snapshot: int) -> None:
@@ -66,7 +75,7 @@ async def close_versions(writer: IndexWriter, versions: Iterable[VersionId], sna
 
 
 async def _pieces(
-    writer: IndexWriter, versions: Collection[VersionId], only: frozenset[ChunkId] | None
+    writer: IndexWriter, versions: Collection[VersionId], only: frozenset[ChunkId] | None, skipped: Skipped | None
 ) -> AsyncIterator[_Piece]:
     wanted = list(versions)
     for at in range(0, len(wanted), _PAGE):
@@ -78,12 +87,26 @@ async def _pieces(
             if id not in found:
                 continue  # rolled back since
             version = found[id]
-            text = (await writer.blobs.get(version.text_hash)).decode()
+            text = await _text(writer.blobs, version, skipped)
+            if text is None:
+                continue
             for chunk in await writer.catalog.chunks_of(id, ChunkLevel.CHILD):
                 if only is None or chunk.id in only:
                     yield _Piece(
                         version=version, chunk=chunk, body=chunk.span.of(text), readers=readers[version.document_id]
                     )
+
+
+async def _text(blobs: BlobStore, version: Version, skipped: Skipped | None) -> str | None:
+    try:
+        return (await blobs.get(version.text_hash)).decode()
+    except UNREADABLE as error:
+        if skipped is None:
+            raise
+        telemetry.count("index.unreadable")
+        telemetry.event("index.unreadable", version=version.id, source=version.source, code=error.code)
+        skipped(version)
+        return None
 
 
 async def _write(writer: IndexWriter, pieces: AsyncIterator[_Piece]) -> int:

@@ -20,7 +20,7 @@ from kaijuan.index.publish import Reached
 from kaijuan.index.rebuild import Plan, Told, drop_others, open_space, rebuild
 from kaijuan.index.reconcile import ReconcileReport, check, clear_unpublished, reconcile
 from kaijuan.index.settings import IndexSettings
-from kaijuan.index.write import IndexWriter, Outbox, write_versions
+from kaijuan.index.write import IndexWriter, Outbox, Skipped, write_versions
 from kaijuan.ingest.ports import Chunker, SourceFailure, SourceItem
 from kaijuan.jobs.change import Change, Tell
 from kaijuan.jobs.intake import Intake, take_in
@@ -117,7 +117,8 @@ class Ingest:
         async with self._opened(kb) as (writer, _):
             versions = await self.catalog.all_versions(kb.id)
             wanted = [one.id for one in versions if documents is None or one.document_id in documents]
-            written = await write_versions(writer, wanted)
+            # One unreadable text must not keep a revocation from all the others.
+            written = await write_versions(writer, wanted, lambda _version: None)
             await writer.index.flush()
             return written
 
@@ -138,13 +139,21 @@ class Ingest:
             await drop_others(self.indexes, writer.kb)
             return await reconcile(writer)
 
-    async def rebuild(self, kb: KnowledgeBase, told: Told = lambda _done, _total: None) -> KnowledgeBase:
-        """Build the index anew for the present model from all versions kept, and switch readers to it."""
+    async def rebuild(
+        self,
+        kb: KnowledgeBase,
+        told: Told = lambda _done, _total: None,
+        skipped: Skipped = lambda _version: None,
+    ) -> KnowledgeBase:
+        """Build the index anew for the present model from all versions kept, and switch readers to it.
+
+        Versions whose text cannot be read are left out: `skipped` is told of each, and `doctor` names them.
+        """
         async with self._held(kb) as (fresh, _):
             for run in await self.catalog.unfinished_runs(kb.id):
                 await self.catalog.roll_back(run, now=self.clock())
             plan = Plan(kb=fresh, store=self.indexes, embedder=self.embedder, writer_of=partial(self._writer, fresh))
-            return replace(fresh, space=await rebuild(plan, told))
+            return replace(fresh, space=await rebuild(plan, told, skipped))
 
     # --- what the verbs share --------------------------------------------------------------------------------
 
