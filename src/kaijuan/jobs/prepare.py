@@ -9,6 +9,7 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from typing import TypeVar
 
+from kaijuan import telemetry
 from kaijuan.core.documents import Block, Chunk, ChunkLevel, ParsedBlock, ParsedDocument, Version
 from kaijuan.core.ids import (
     DocumentId,
@@ -25,6 +26,7 @@ from kaijuan.core.text.language import language_of
 from kaijuan.errors import BrokenDocumentError, DocumentError, EmptyDocumentError
 from kaijuan.index.catalog import Catalog
 from kaijuan.index.ports import BlobStore
+from kaijuan.index.write import UNREADABLE
 from kaijuan.ingest.ports import ChunkDraft, Chunker, SourceItem, Tokenizer
 
 _Result = TypeVar("_Result")
@@ -73,7 +75,7 @@ class Prepared:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Unchanged:
-    """The version at head was made from the same content by the same pipeline."""
+    """The version at head was made from the same content by the same pipeline, and its text can be read."""
 
     source: str
     version: VersionId
@@ -98,7 +100,8 @@ async def prepare(ground: Ground, item: SourceItem) -> Prepared | Unchanged:
     content = content_hash(item.data) if small else await _aside(lambda: content_hash(item.data))
     fingerprint = ground.pipeline.fingerprint(item)
     live = await ground.catalog.version_of(ground.kb, item.source, ground.head)
-    if live is not None and (live.content_hash, live.fingerprint) == (content, fingerprint):
+    same = live is not None and (live.content_hash, live.fingerprint) == (content, fingerprint)
+    if live is not None and same and await _whole(ground.blobs, live, item.data):
         return Unchanged(source=item.source, version=live.id)
     parsed = await ground.pipeline.read(item)
     document = document_id(ground.kb, item.source)
@@ -129,6 +132,22 @@ async def prepare(ground: Ground, item: SourceItem) -> Prepared | Unchanged:
 
 async def _aside(work: Callable[[], _Result]) -> _Result:
     return await asyncio.get_running_loop().run_in_executor(_POOL, work)
+
+
+async def _whole(blobs: BlobStore, live: Version, original: bytes) -> bool:
+    """Say whether the stored text can be read. The stored original is put right on the way, as its bytes are here.
+
+    Read in full at every run, because nothing less finds a flipped bit. An unreadable text makes a new version: that
+    writes the blob anew, and its points too, which a rebuild may have left out meanwhile.
+    """
+    try:
+        await blobs.get(live.text_hash)
+    except UNREADABLE as error:
+        telemetry.event("prepare.unreadable", version=live.id, source=live.source, code=error.code)
+        return False
+    if live.original_hash != live.text_hash:
+        await blobs.put(original)
+    return True
 
 
 async def _stored(blobs: BlobStore, original: bytes, text: bytes) -> tuple[str, str]:
