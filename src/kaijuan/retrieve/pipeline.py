@@ -7,12 +7,14 @@ from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from kaijuan import telemetry
-from kaijuan.core.documents import Block, Chunk
+from kaijuan.core.documents import Block, Chunk, Version
 from kaijuan.core.filters import Filter
 from kaijuan.core.ids import ChunkId, VersionId
 from kaijuan.core.spans import Span
+from kaijuan.errors import CorruptStoreError, KaijuanError
 from kaijuan.index.catalog import CatalogReader, KnowledgeBase
 from kaijuan.index.ports import Embedder, Index
+from kaijuan.index.write import UNREADABLE
 from kaijuan.retrieve.cut import USED, fate
 from kaijuan.retrieve.expand import Area, areas, passage
 from kaijuan.retrieve.fuse import Fused, minmax, rrf
@@ -70,7 +72,7 @@ async def search(context: Retrieval, request: SearchRequest, *, trace_id: str) -
         with telemetry.timed(timings, "gather"):
             gathered, candidates = await _find(context, request, query)
         with telemetry.timed(timings, "expand"):
-            passages = await _expand(context, request, candidates)
+            passages, candidates = await _expand(context, request, candidates)
     for answer in gathered:
         timings[answer.report.name] = answer.report.milliseconds
     trace = Trace(
@@ -174,17 +176,55 @@ def _judge(
     return candidates
 
 
-async def _expand(context: Retrieval, request: SearchRequest, candidates: Sequence[Candidate]) -> list[Passage]:
-    used = [candidate for candidate in candidates if candidate.fate == USED]
-    chosen = await _areas(context, request.k, used)
-    versions = await context.catalog.versions_by_id({area.version for area in chosen})
+async def _expand(
+    context: Retrieval, request: SearchRequest, candidates: Sequence[Candidate]
+) -> tuple[list[Passage], list[Candidate]]:
+    """Return the passages, and the candidates with the fate of those whose text cannot be read.
+
+    The next best take their places. An error only when no text at all can be read: "nothing found" would be untrue.
+    """
+    lost: dict[ChunkId, KaijuanError] = {}
+    while True:
+        used = [item for item in candidates if item.fate == USED and item.chunk_id not in lost]
+        chosen = await _areas(context, request.k, used)
+        versions = await context.catalog.versions_by_id({area.version for area in chosen})
+        texts, errors = await _texts(context, versions)
+        if not errors:
+            break
+        lost |= {
+            item.chunk_id: errors[area.version] for area in chosen if area.version in errors for item in area.found
+        }
+    if lost and not chosen:
+        first = next(iter(lost.values()))
+        raise CorruptStoreError(
+            f"Nothing that was found can be read. {first.message}", hint=first.hint or None
+        ) from first
     blocks = await _blocks(context, chosen)
-    names = {versions[area.version].text_hash for area in chosen}
-    texts = dict(zip(names, await asyncio.gather(*(context.read_text(name) for name in names)), strict=True))
-    return [
-        passage(area, rank, versions[area.version], texts[versions[area.version].text_hash], found)
+    passages = [
+        passage(area, rank, versions[area.version], texts[area.version], found)
         for rank, (area, found) in enumerate(zip(chosen, blocks, strict=True), start=1)
     ]
+    return passages, [_marked(candidate, lost.get(candidate.chunk_id)) for candidate in candidates]
+
+
+async def _texts(
+    context: Retrieval, versions: Mapping[VersionId, Version]
+) -> tuple[dict[VersionId, str], dict[VersionId, KaijuanError]]:
+    async def read(version: Version) -> str | KaijuanError:
+        try:
+            return await context.read_text(version.text_hash)
+        except UNREADABLE as error:
+            telemetry.count("search.unreadable")
+            telemetry.event("search.unreadable", version=version.id, source=version.source, code=error.code)
+            return error
+
+    found = dict(zip(versions, await asyncio.gather(*map(read, versions.values())), strict=True))
+    texts = {id: text for id, text in found.items() if isinstance(text, str)}
+    return texts, {id: error for id, error in found.items() if isinstance(error, KaijuanError)}
+
+
+def _marked(candidate: Candidate, error: KaijuanError | None) -> Candidate:
+    return candidate if error is None else replace(candidate, fate=f"unreadable: {error.message}")
 
 
 async def _areas(context: Retrieval, k: int, used: Sequence[Candidate]) -> list[Area]:

@@ -21,8 +21,7 @@ class TextShelf:
         if name in self._texts:
             self._texts.move_to_end(name)
             return self._texts[name]
-        # Lone surrogates can come from odd file names and scripts; they must survive the way to disk and back.
-        text = (await self._blobs.get(name)).decode("utf-8", "surrogatepass")
+        text = (await self._blobs.get(name)).decode()
         if len(text) <= self._max_characters and name not in self._texts:
             self._texts[name] = text
             self._characters += len(text)
