@@ -8,7 +8,11 @@ from importlib import resources
 
 import pytest
 
-from kaijuan.answer.sufficiency import Features, Fit, judge_for
+from kaijuan.answer.question import read_question
+from kaijuan.answer.sufficiency import Features, Fit, is_foreign, judge_for
+from kaijuan.answer.units import Unit
+from kaijuan.core.documents import BlockKind
+from kaijuan.core.spans import Span
 
 MIDDLE = Features(
     similarity=0.85,
@@ -65,3 +69,28 @@ def test_other_models_are_judged_without_their_cosines() -> None:
     judge = judge_for("some-other-model")
     for fit in (judge.own, judge.foreign):
         assert not {"similarity", "chunk_similarity", "relevance", "lead"} & fit.coefficients.keys()
+
+
+@pytest.mark.parametrize(
+    ("question", "quote", "foreign"),
+    [
+        ("年假有几天？", "年假为十天。", False),
+        ("年假有几天？", "Annual leave is ten days.", True),
+        ("年假有几天？", "年次有給休暇は十日です。とてもありがたいです。", True),
+        ("年假有几天？", "有的字以エツ表示，如阁字读作カク。", False),
+        ("年假有几天？", "2025", False),
+        ("How long is it?", "年假为十天。", True),
+    ],
+)
+def test_a_unit_in_another_language_is_known(question: str, quote: str, foreign: bool) -> None:
+    unit = Unit(
+        passage=0,
+        span=Span(0, len(quote)),
+        kind=BlockKind.PARAGRAPH,
+        quote=quote,
+        context="",
+        header=None,
+        header_quote="",
+        found=True,
+    )
+    assert is_foreign(read_question(question), unit) is foreign
