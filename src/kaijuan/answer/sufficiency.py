@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import json
 import math
-import re
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from functools import cache
@@ -18,14 +17,11 @@ from kaijuan.answer.extract import Read, Scored, coverage, rarities
 from kaijuan.answer.question import AnchorKind, Question
 from kaijuan.answer.units import Unit
 from kaijuan.answer.wanted import ValueKind
-from kaijuan.core.text.characters import EAST_ASIAN, HAN
 from kaijuan.core.text.language import language_of
 from kaijuan.retrieve.results import Passage
 
 UNTYPED = 6.0
 """Log odds lost without the kind of value asked for. Public sets ask too few such questions to fit it."""
-_HAN = re.compile(f"[{HAN}]")
-_EAST_ASIAN = re.compile(f"[{EAST_ASIAN}]")
 _MANY = 16
 _MEAN_DISTINCT = 0.55
 _SURE = 1e-4
@@ -163,15 +159,10 @@ def _log_odds(probability: float) -> float:
 def is_foreign(question: Question, unit: Unit) -> bool:
     """Say whether a unit is in another language than the question, as far as scripts tell."""
     language = language_of(unit.quote)
-    if not language or not question.language or language == question.language:
+    if not language or not question.language:
         return False
-    # A Chinese sentence that quotes Japanese is still Chinese; Japanese itself has more kana than ideographs.
-    return not (question.language == "zh" and language == "ja" and _mostly_han(unit.quote))
-
-
-def _mostly_han(text: str) -> bool:
-    han = sum(_HAN.match(letter) is not None for letter in text)
-    return 2 * han >= sum(_EAST_ASIAN.match(letter) is not None and letter.isalpha() for letter in text)
+    # Chinese and Japanese share ideographs, so that words count between them, and the one often quotes the other.
+    return language != question.language and {language, question.language} != {"zh", "ja"}
 
 
 def _distinct(cosines: Sequence[float]) -> float:

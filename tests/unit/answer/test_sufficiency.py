@@ -76,7 +76,7 @@ def test_other_models_are_judged_without_their_cosines() -> None:
     [
         ("年假有几天？", "年假为十天。", False),
         ("年假有几天？", "Annual leave is ten days.", True),
-        ("年假有几天？", "年次有給休暇は十日です。とてもありがたいです。", True),
+        ("年假有几天？", "年次有給休暇は十日です。", False),
         ("年假有几天？", "有的字以エツ表示，如阁字读作カク。", False),
         ("年假有几天？", "2025", False),
         ("How long is it?", "年假为十天。", True),
