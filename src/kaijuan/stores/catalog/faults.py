@@ -10,7 +10,7 @@ from pathlib import Path
 
 from sqlalchemy.exc import DBAPIError, SQLAlchemyError
 
-from kaijuan.errors import BusyError, CorruptStoreError, DiskFullError, StoreError
+from kaijuan.errors import BusyError, CorruptStoreError, DiskFullError, StoreError, UsageError
 
 _PRIMARY = 0xFF
 """The low byte of an extended SQLite result code is its family."""
@@ -31,6 +31,16 @@ _HINTS = {
     sqlite3.SQLITE_NOTADB: "Restore the catalog file from a backup.",
 }
 _ROOM = 1 << 20
+_SHOWN = 200
+
+
+def storable(text: str) -> bool:
+    """Say whether the database can hold the text; what it cannot hold, nothing in it is equal to."""
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        return False
+    return True
 
 
 def as_store_error(error: SQLAlchemyError | sqlite3.Error, path: Path | None) -> StoreError:
@@ -45,9 +55,14 @@ def as_store_error(error: SQLAlchemyError | sqlite3.Error, path: Path | None) ->
 
 
 @contextmanager
-def translated(path: Path | None = None) -> Iterator[None]:
-    """Raise a StoreError in place of any error of the database."""
+def translated(path: Path | None = None, absent: type[UsageError] = UsageError) -> Iterator[None]:
+    """Raise a StoreError in place of any error of the database, and `absent` where what is asked for is no text.
+
+    Bytes of a command line that are no UTF-8 reach us as half characters, which no database takes.
+    """
     try:
         yield
+    except UnicodeEncodeError as error:
+        raise absent(f"{error.object[:_SHOWN]!a} is not text: it holds undecodable bytes.") from error
     except (SQLAlchemyError, sqlite3.Error) as error:
         raise as_store_error(error, path) from error

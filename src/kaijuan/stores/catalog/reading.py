@@ -14,6 +14,7 @@ from kaijuan.errors import NotFoundError
 from kaijuan.index.catalog import Run, RunItem, StoredTrace
 from kaijuan.stores.catalog import rows, tables
 from kaijuan.stores.catalog.connection import batches
+from kaijuan.stores.catalog.faults import storable
 from kaijuan.stores.catalog.publishing import visible_at
 
 _versions, _chunks, _blocks = tables.document_version, tables.chunk, tables.block
@@ -28,6 +29,8 @@ def _all(connection: Connection, query: Select[Any]) -> list[Version]:
 
 def version_of(connection: Connection, kb: KbId, source: str, snapshot: int) -> Version | None:
     """Return the version of a source that the snapshot shows."""
+    if not storable(source):
+        return None
     query = select(_versions).where(*visible_at(kb, snapshot), _versions.c.source == source)
     row = connection.execute(query).one_or_none()
     return None if row is None else rows.version_of(row)
@@ -49,6 +52,8 @@ def version(connection: Connection, version: VersionId) -> Version:
 
 def versions(connection: Connection, kb: KbId, snapshot: int, after: str, limit: int, prefix: str) -> list[Version]:
     """Return visible versions by source, those beyond `after` that start with `prefix`."""
+    if not storable(prefix):
+        return []
     query = select(_versions).where(*visible_at(kb, snapshot), _versions.c.source > after)
     if prefix:
         # Not LIKE: SQLite's takes upper and lower case as the same.
@@ -58,6 +63,8 @@ def versions(connection: Connection, kb: KbId, snapshot: int, after: str, limit:
 
 def find(connection: Connection, kb: KbId, snapshot: int, word: str) -> list[Version]:
     """Return visible versions that the word may mean."""
+    if not storable(word):
+        return []
     source, document, id = _versions.c.source, _versions.c.document_id, _versions.c.id
     meant = [source == word, source.endswith("/" + word, autoescape=True)]
     if _SHORTEST_ID <= len(word) <= ID_LENGTH:

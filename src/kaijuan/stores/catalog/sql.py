@@ -16,7 +16,7 @@ from kaijuan.core.documents import Block, Chunk, ChunkLevel, Version
 from kaijuan.core.ids import ChunkId, DocumentId, KbId, RunId, VersionId
 from kaijuan.core.snapshots import Snapshot
 from kaijuan.core.spans import Span
-from kaijuan.errors import ClosedError, StoreError
+from kaijuan.errors import ClosedError, NotFoundError, StoreError
 from kaijuan.index.catalog import Counts, KnowledgeBase, Lease, OutboxEntry, Run, RunItem, StoredTrace
 from kaijuan.stores import migrations
 from kaijuan.stores.catalog import access, bases, publishing, reading, staging, traces
@@ -75,7 +75,7 @@ class SqlCatalog:
 
     async def _read(self, work: Callable[..., _Result], *args: object) -> _Result:
         def call() -> _Result:
-            with translated(self._file), self._open().connect() as connection:
+            with translated(self._file, NotFoundError), self._open().connect() as connection:
                 return work(connection, *args)
 
         return await self._submit(self._readers, call)

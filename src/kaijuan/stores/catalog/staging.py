@@ -130,13 +130,18 @@ def record_item(connection: Connection, run: RunId, item: RunItem) -> None:
     """Add a line to the run's report."""
     values = {
         "run_id": run,
-        "source": item.source,
+        "source": _shown(item.source),
         "state": item.state.value,
         "code": item.code,
-        "message": item.message,
+        "message": _shown(item.message),
         "version_id": item.version_id,
     }
     connection.execute(insert(tables.ingestion_item), values)
+
+
+def _shown(text: str) -> str:
+    # A line of a report is for people; odd bytes in a name or message must not end the run that reports them.
+    return text.encode("utf-8", "backslashreplace").decode()
 
 
 def pending(connection: Connection, kb: KbId, limit: int, after: int) -> list[OutboxEntry]:

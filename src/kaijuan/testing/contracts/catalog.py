@@ -189,6 +189,13 @@ class Staging(CatalogFixtures):
         rows = await _chunk_ids(catalog, kb)
         assert rows == sorted((chunk.id, 1, OPEN) for chunk in made.children)
 
+    async def test_a_report_takes_any_text(self, catalog: Catalog, kb: KnowledgeBase) -> None:
+        run = await catalog.begin_run(kb.id, "add", now=NOW)
+        item = RunItem(source="file:///\udcff", state=ItemState.FAILED, code="usage", message="no \ud800 text")
+        await catalog.record_item(run.id, item)
+        (kept,) = await catalog.items(run.id)
+        assert (kept.source, kept.message) == ("file:///\\udcff", "no \\ud800 text")
+
 
 class Publishing(CatalogFixtures):
     """One publisher at a time; readers move in one step, never before the index has followed."""
@@ -355,6 +362,22 @@ class Reading(CatalogFixtures):
         assert await catalog.chunks([ChunkId("0" * 32)]) == {}
         assert await catalog.chunks_of(MISSING) == []
         assert await catalog.authorise(kb.id, 0, [ChunkId("0" * 32)], EVERYONE) == set()
+
+    @pytest.mark.parametrize("word", ["\udcff", "file:///\udcff.txt", "half \ud800 a character"])
+    async def test_what_is_no_text_names_nothing(self, catalog: Catalog, kb: KnowledgeBase, word: str) -> None:
+        await published(catalog, kb, sample(kb.id, "file:///a", "one"))
+        assert await catalog.find(kb.id, 1, word) == []
+        assert await catalog.version_of(kb.id, word, 1) is None
+        assert await catalog.versions(kb.id, 1, prefix=word) == []
+        for ask in (
+            catalog.kb("acme", word),
+            catalog.version(VersionId(word)),
+            catalog.trace(word),
+            catalog.grant(kb.id, kb.id, word),
+            catalog.create_kb("acme", word, now=NOW),
+        ):
+            with pytest.raises(UsageError):
+                await ask
 
     async def test_chunks_come_in_the_order_asked_for(self, catalog: Catalog, kb: KnowledgeBase) -> None:
         made = sample(kb.id, "file:///a", "one\ntwo\nthree")
