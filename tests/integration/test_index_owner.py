@@ -6,8 +6,10 @@ import asyncio
 import fcntl
 import json
 import os
+import shutil
 import signal
 import sys
+import tempfile
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import suppress
 from pathlib import Path
@@ -17,6 +19,7 @@ import pytest
 from kaijuan.core.filters import EVERYTHING, Eq
 from kaijuan.errors import BusyError, CorruptStoreError, KaijuanError, StoreError
 from kaijuan.stores.index import protocol
+from kaijuan.stores.index.cards import Card
 from kaijuan.stores.index.client import connect
 from kaijuan.stores.index.edge_store import _APPROXIMATE_ABOVE, EdgeIndexStore
 from kaijuan.stores.index.places import Places
@@ -32,8 +35,8 @@ async def open_store(tmp_path: Path) -> AsyncIterator[Open]:
     """Return a function that opens another store on one home; its owner is gone at the end."""
     stores: list[EdgeIndexStore] = []
 
-    def another(idle_seconds: float = 60.0, patience: float = 30.0) -> EdgeIndexStore:
-        stores.append(EdgeIndexStore(tmp_path, idle_seconds, patience=patience))
+    def another(idle_seconds: float = 60.0, patience: float = 30.0, home: Path = tmp_path) -> EdgeIndexStore:
+        stores.append(EdgeIndexStore(home, idle_seconds, patience=patience))
         return stores[-1]
 
     yield another
@@ -45,16 +48,33 @@ async def open_store(tmp_path: Path) -> AsyncIterator[Open]:
 
 
 def _owners(home: Path) -> list[int]:
-    """Return the processes that were started as owner of the home and still live (Linux), else the one on the card."""
+    """Return the processes that were started as owner of the home or of one in it and still live (Linux)."""
     found = []
     for place in Path("/proc").glob("[0-9]*/cmdline"):
         with suppress(OSError):
             words = place.read_bytes().split(b"\0")
-            if b"kaijuan.stores.index.owner" in words and os.fsencode(home) in words:
+            if b"kaijuan.stores.index.owner" in words and any(
+                home in Path(os.fsdecode(word), "x").parents for word in words
+            ):
                 state = (place.parent / "stat").read_text().rpartition(")")[2].split()[0]
                 if state != "Z":
                     found.append(int(place.parent.name))
     return found
+
+
+async def _gone(pid: int) -> bool:
+    """Say whether a process has ended, though nobody may have collected it yet."""
+    return await asyncio.to_thread(_ended, pid)
+
+
+def _ended(pid: int) -> bool:
+    try:
+        os.kill(pid, 0)
+    except ProcessLookupError:
+        return True
+    with suppress(FileNotFoundError):
+        return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] == "Z"
+    return sys.platform == "linux"
 
 
 async def _until(true: Callable[[], Awaitable[bool]]) -> None:
@@ -330,8 +350,21 @@ async def test_half_a_space_left_by_a_crash_is_swept_away(open_store: Open, tmp_
 
 async def test_an_owner_that_cannot_start_says_why(open_store: Open, tmp_path: Path) -> None:
     (tmp_path / "index").write_text("in the way")
-    with pytest.raises(OSError, match="index"):
+    with pytest.raises(StoreError, match="index"):
         await open_store().spaces()
+
+
+@pytest.mark.parametrize("obstacle", ["owner.log", "owner.lock", "owner.draft"])
+async def test_an_owner_that_cannot_start_says_why_in_one_sentence(
+    open_store: Open, tmp_path: Path, obstacle: str
+) -> None:
+    place = tmp_path / "index" / obstacle  # a folder where a file must be: root, too, cannot write there
+    place.mkdir(parents=True)
+    with pytest.raises(StoreError) as caught:
+        await open_store().spaces()
+    assert f"{place}: Is a directory." in caught.value.message
+    assert "\n" not in caught.value.message
+    assert "Traceback" not in caught.value.message
 
 
 async def test_strangers_on_the_socket_do_no_harm(open_store: Open, tmp_path: Path) -> None:
@@ -362,16 +395,183 @@ async def test_strangers_on_the_socket_do_no_harm(open_store: Open, tmp_path: Pa
     assert await scanned(index, Eq("valid_from", 0)) == [1]
 
 
-async def test_a_runtime_folder_open_to_others_is_not_trusted(open_store: Open, tmp_path: Path) -> None:
+@pytest.mark.parametrize("mode", [0o700, 0o755])
+async def test_a_card_cannot_lead_clients_to_a_socket_of_its_own(open_store: Open, tmp_path: Path, mode: int) -> None:
+    places = Places(tmp_path)
+    places.prepare()
+    called = asyncio.Event()
+    base = Path(tempfile.mkdtemp(prefix="k", dir="/tmp"))
+    folders = [base / "trap", base / places.socket.parent.name]
+    servers = []
+    for folder in folders:
+        folder.mkdir(mode=mode)
+        folder.chmod(mode)
+        socket = folder / ("x.sock" if folder.name == "trap" else places.socket.name)
+        if mode == 0o700 and folder.name != "trap":
+            continue  # this one is as an owner with another TMPDIR would have made it
+        servers.append(await asyncio.start_unix_server(lambda *_: called.set(), socket))
+        places.card.write_text(Card(pid=1, socket=socket, index=places.identity()).text())
+        store = open_store()
+        assert await store.spaces() == []
+        await store.stop_owner()
+    assert servers
+    assert not called.is_set()
+    for server in servers:
+        server.close()
+    shutil.rmtree(base)
+
+
+RUBBISH = (
+    "",
+    "[]",
+    "nonsense",
+    '{"pid": 1}',
+    '{"pid": 1e999, "socket": "/tmp/x", "index": [1, 2]}',
+    '{"pid": NaN, "socket": "/tmp/x", "index": [1, 2]}',
+    '{"pid": 1, "socket": "/tmp/\\u0000", "index": [1, 2]}',
+    '{"pid": 1, "socket": "/tmp/\\ud800", "index": "ab"}',
+    '{"pid": 1, "socket": 5, "index": [1]}',
+    '{"a":' * 20_000,
+    "[" * 60_000,
+    "[" * 1_000_000,
+)
+
+
+async def test_rubbish_on_the_card_is_as_no_card(open_store: Open, tmp_path: Path) -> None:
+    places = Places(tmp_path)
+    store = open_store()
+    for text in RUBBISH:
+        places.prepare()
+        places.card.write_text(text)
+        assert await open_store().spaces() == [], text[:50]
+    places.card.unlink()
+    await store.stop_owner()
+    os.mkfifo(places.card)
+    assert await open_store().spaces() == []
+
+
+async def test_a_card_is_believed_only_for_the_home_it_names(open_store: Open, tmp_path: Path) -> None:
+    places = Places(tmp_path)
+    places.prepare()
+    for index in ((1, 2), places.identity()):
+        for socket in (Path("/tmp"), Path("/tmp/\0"), Path("x.sock"), places.socket):
+            places.card.write_text(Card(pid=1, socket=socket, index=index).text())
+            store = open_store()
+            assert await store.spaces() == []
+            await store.stop_owner()
+
+
+async def test_a_home_copied_while_its_owner_lives_has_an_index_of_its_own(open_store: Open, tmp_path: Path) -> None:
+    home, copy = tmp_path / "a", tmp_path / "b"
+    index = await open_store(home=home).open(spec())
+    await index.upsert([point(1)])
+    await index.flush()
+    await asyncio.to_thread(shutil.copytree, home, copy)
+    copied = open_store(home=copy)
+    assert await copied.owner_pid() is None
+    other = await copied.open(spec())
+    await other.upsert([point(2)])
+    assert await scanned(other) == [1, 2]
+    assert await scanned(index) == [1]
+    await copied.drop("main")
+    await copied.stop_owner()
+    assert await scanned(index) == [1]
+
+
+async def test_a_home_moved_while_its_owner_lives_is_served_at_its_new_place(open_store: Open, tmp_path: Path) -> None:
+    home, moved = tmp_path / "a", tmp_path / "b"
+    former = open_store(home=home)
+    index = await former.open(spec())
+    await index.upsert([point(1)])
+    first = await _pid(former)
+    home.rename(moved)
+    store = open_store(home=moved)
+    again = await store.open(spec(), create=False)
+    await again.upsert([point(2)])
+    assert await scanned(again) == [1, 2]
+    assert await _pid(store) != first
+    assert await former.spaces() == []
+    assert await scanned(again) == [1, 2]
+
+
+async def test_an_owner_whose_home_goes_away_leaves_though_nobody_asks(open_store: Open, tmp_path: Path) -> None:
+    home = tmp_path / "a"
+    store = open_store(home=home)
+    await store.spaces()
+    pid, socket = await _pid(store), Places(home).socket
+    home.rename(tmp_path / "b")
+    await _until(lambda: _gone(pid))
+    assert not socket.exists()
+    assert not Places(tmp_path / "b").card.exists()
+
+
+@pytest.mark.parametrize("lost", ["index", "owner.lock"])
+@pytest.mark.parametrize("end", [signal.SIGTERM, signal.SIGCONT])
+async def test_a_former_owner_leaves_its_successors_files_alone(
+    open_store: Open, tmp_path: Path, lost: str, end: signal.Signals
+) -> None:
+    store = open_store()
+    await (await store.open(spec())).upsert([point(1)])
+    first = await _pid(store)
+    os.kill(first, signal.SIGSTOP)  # it can notice nothing before its successor is there
+    if lost == "index":
+        shutil.rmtree(tmp_path / "index")
+    else:
+        Places(tmp_path).lock.unlink()
+        Places(tmp_path).socket.unlink()
+    later = open_store()
+    index = await later.open(spec("later"))
+    await index.upsert([point(2)])
+    second = await _pid(later)
+    assert second != first
+    os.kill(first, end)
+    os.kill(first, signal.SIGCONT)
+    await _until(lambda: _gone(first))
+    assert await _pid(open_store()) == second
+    assert Places(tmp_path).card.exists()
+    assert Places(tmp_path).socket.exists()
+    assert await scanned(index) == [2]
+    assert await later.spaces() == (["later"] if lost == "index" else ["later", "main"])
+
+
+@pytest.mark.parametrize("lost", ["card", "socket", "both"])
+async def test_an_owner_whose_card_or_socket_vanishes_makes_them_anew(
+    open_store: Open, tmp_path: Path, lost: str
+) -> None:
+    store = open_store()
+    index = await store.open(spec())
+    await index.upsert([point(1)])
+    first, places = await _pid(store), Places(tmp_path)
+    for place in (places.card, places.socket):
+        if lost in ("both", "card" if place is places.card else "socket"):
+            place.unlink()
+    later = open_store()
+    assert await later.spaces() == ["main"]
+    assert await _pid(later) == first
+    assert await scanned(index) == [1]
+
+    async def anew() -> bool:
+        return places.card.exists() and places.socket.exists()
+
+    await _until(anew)
+
+
+async def test_clients_with_another_folder_for_temporary_files_find_the_owner(
+    open_store: Open, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    base = Path(tempfile.mkdtemp(prefix="k", dir="/tmp"))
+    monkeypatch.setenv("TMPDIR", str(base))
+    monkeypatch.setattr(tempfile, "tempdir", None)
     store = open_store()
     await store.spaces()
-    shared = tmp_path / "shared"
-    shared.mkdir(mode=0o755)
-    shared.chmod(0o755)
-    card = Places(tmp_path).card
-    card.write_text(json.dumps({"pid": 1, "socket": str(shared / "x.sock")}))
-    with pytest.raises(StoreError, match="not a private folder"):
-        await open_store().spaces()
+    first = await _pid(store)
+    assert base in Places(tmp_path).socket.parents
+    assert Places(tmp_path).socket.exists()
+    monkeypatch.delenv("TMPDIR")
+    monkeypatch.setattr(tempfile, "tempdir", None)
+    assert await _pid(open_store()) == first
+    await store.stop_owner()
+    shutil.rmtree(base)
 
 
 def test_clients_declare_what_the_engine_does() -> None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import json
 import os
 import sys
 from contextlib import suppress
@@ -12,7 +11,8 @@ from typing import Any
 
 from kaijuan.errors import BusyError, ClosedError, StoreError
 from kaijuan.stores.index import protocol
-from kaijuan.stores.index.places import HELD, Places, check_private
+from kaijuan.stores.index.cards import doors
+from kaijuan.stores.index.places import HELD, Places
 
 _RETRY_SECONDS = 0.05
 _TAIL = 2_000
@@ -113,15 +113,25 @@ class Connection:
 
 
 async def connect(places: Places, *, patience: float) -> Connection | None:
-    """Return a connection to the owner that answers now, None when there is none.
+    """Return a connection to the owner of this home that answers now, None when there is none.
 
     BusyError when it does not answer in time or speaks another version of the protocol.
     """
-    card = await asyncio.to_thread(_read_card, places.card)
-    if card is None:
-        return None
-    pid, place = card
-    await asyncio.to_thread(check_private, place.parent)
+    for pid, place in await asyncio.to_thread(doors, places):
+        connection = await _knock(place, pid, patience)
+        if connection is None:
+            continue
+        try:
+            if await _greeted(connection, places):
+                return connection
+        except BaseException:
+            await connection.close()
+            raise
+        await connection.close()
+    return None
+
+
+async def _knock(place: Path, pid: int, patience: float) -> Connection | None:
     try:
         reader, writer = await asyncio.wait_for(asyncio.open_unix_connection(place, limit=2**20), patience)
     except TimeoutError as error:
@@ -130,21 +140,24 @@ async def connect(places: Places, *, patience: float) -> Connection | None:
         return None
     connection = Connection(reader, writer, patience=patience)
     connection.pid = pid
+    return connection
+
+
+async def _greeted(connection: Connection, places: Places) -> bool:
+    """Say whether the other side is the owner of this very home, which only it can tell."""
     try:
-        connection.pid, version = await connection.ask("hello")
-    except LostOwnerError:
-        await connection.close()
-        return None
-    except BaseException:
-        await connection.close()
-        raise
+        connection.pid, version, *more = await connection.ask("hello")
+    except (LostOwnerError, TypeError, ValueError):
+        return False
     if version != protocol.VERSION:
-        await connection.close()
         raise BusyError(
             f"Process {connection.pid} of another kaijuan version holds the index.",
             hint="End it (it leaves by itself when idle) and try again.",
         )
-    return connection
+    try:
+        return bool(more == [list(await asyncio.to_thread(places.identity))])
+    except OSError:
+        return False
 
 
 def _hanging(pid: int, patience: float) -> BusyError:
@@ -152,15 +165,6 @@ def _hanging(pid: int, patience: float) -> BusyError:
         f"The index owner (process {pid or 'unknown'}) has not answered for {patience:g} s.",
         hint="If it stays so, end that process; the next command starts another, and nothing is lost.",
     )
-
-
-def _read_card(place: Path) -> tuple[int, Path] | None:
-    try:
-        body = json.loads(place.read_text("utf-8"))
-        socket = Path(body["socket"])
-        return (int(body["pid"]), socket) if socket.parent.is_dir() else None
-    except (OSError, ValueError, KeyError, TypeError):
-        return None  # absent, or of a killed owner: starting another writes it anew
 
 
 async def connect_or_start(places: Places, *, idle_seconds: float, patience: float) -> Connection:
@@ -173,8 +177,7 @@ async def connect_or_start(places: Places, *, idle_seconds: float, patience: flo
             return connection
         code = await _start(places, idle_seconds, patience)
         if code not in (0, HELD):
-            log = await asyncio.to_thread(_log_tail, places.log)
-            raise StoreError(f"The index owner could not start: {log}", hint=f"Its log is {places.log}.")
+            raise _failed_start(places, await asyncio.to_thread(_last_line, places.log))
         if loop.time() > deadline:
             raise _hanging(await asyncio.to_thread(_holder, places.lock), patience)
         if code == HELD:
@@ -182,7 +185,10 @@ async def connect_or_start(places: Places, *, idle_seconds: float, patience: flo
 
 
 async def _start(places: Places, idle_seconds: float, patience: float) -> int:
-    log = await asyncio.to_thread(_open_log, places)
+    try:
+        log = await asyncio.to_thread(_open_log, places)
+    except OSError as error:
+        raise _failed_start(places, f"{error.filename}: {error.strerror}.") from error
     try:
         starter = await asyncio.create_subprocess_exec(
             sys.executable,
@@ -213,11 +219,20 @@ def _open_log(places: Places) -> int:
     return os.open(places.log, flags, 0o600)
 
 
-def _log_tail(place: Path) -> str:
+def _last_line(place: Path) -> str:
+    """Return what the owner said last: one sentence, or the last line of a traceback."""
     try:
-        return place.read_text("utf-8", "replace")[-_TAIL:].strip() or "it left no message."
+        lines = place.read_text("utf-8", "replace")[-_TAIL:].strip().splitlines()
     except OSError as error:
         return str(error)
+    return lines[-1].strip() if lines else "it left no message."
+
+
+def _failed_start(places: Places, reason: str) -> StoreError:
+    return StoreError(
+        f"The index owner could not start: {reason}",
+        hint=f"Check that {places.root} can be written to; more may be in {places.log.name} there.",
+    )
 
 
 def _holder(place: Path) -> int:

@@ -8,15 +8,14 @@ from __future__ import annotations
 
 import argparse
 import asyncio
-import fcntl
-import json
 import os
 import signal
-import socket
 import sys
 from pathlib import Path
 
+from kaijuan.errors import KaijuanError
 from kaijuan.stores.index.places import HELD, Places
+from kaijuan.stores.index.station import Station
 
 # Nothing heavy is imported up here: the process forks, and a library's threads would not survive that.
 
@@ -27,10 +26,18 @@ def main(arguments: list[str] | None = None) -> int:
     parser.add_argument("home", type=Path)
     parser.add_argument("--idle", type=float, default=300.0)
     chosen = parser.parse_args(arguments)
-    places = Places(chosen.home)
+    places = Places(chosen.home.resolve())  # a link that leads elsewhere tomorrow does not move this home
+    try:
+        return _run(places, chosen.idle)
+    except (OSError, KaijuanError) as error:
+        print(_sentence(places, error), file=sys.stderr)  # noqa: T201 the owner's log; its last line reaches people
+        return 1
+
+
+def _run(places: Places, idle_seconds: float) -> int:
     places.prepare()
-    lock = _take_lock(places.lock)
-    if lock is None:
+    station = Station.take(places)
+    if station is None:
         return HELD
     receiving, sending = os.pipe()
     if os.fork():
@@ -39,59 +46,38 @@ def main(arguments: list[str] | None = None) -> int:
     os.close(receiving)
     os.setsid()
     os.chdir("/")  # the folder it was started in is not the owner's to keep
-    _write_pid(lock)
-    asyncio.run(_serve(places, chosen.idle, sending))
+    station.sign()
+    asyncio.run(_serve(station, places.root, idle_seconds, sending))
     return 0
 
 
-def _take_lock(place: Path) -> int | None:
-    lock = os.open(place, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
-    try:
-        fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except BlockingIOError:
-        os.close(lock)
-        return None
-    return lock
+def _sentence(places: Places, error: OSError | KaijuanError) -> str:
+    if isinstance(error, OSError) and error.filename is not None:
+        return f"{places.root / os.fsdecode(error.filename)}: {error.strerror}."
+    return str(error)
 
 
-def _write_pid(lock: int) -> None:
-    os.ftruncate(lock, 0)
-    os.pwrite(lock, str(os.getpid()).encode(), 0)
-
-
-async def _serve(places: Places, idle_seconds: float, ready: int) -> None:
+async def _serve(station: Station, root: Path, idle_seconds: float, ready: int) -> None:
     from kaijuan.stores.index.service import Service
     from kaijuan.stores.index.serving import Server
 
-    service = Service(places.root)
-    server = Server(service, idle_seconds=idle_seconds)
+    service = Service(root)
+    server = Server(service, station, idle_seconds=idle_seconds)
     for name in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP):
         asyncio.get_running_loop().add_signal_handler(name, server.leave)
-    listener = _listen(places)
+    listener = station.listen()
     os.write(ready, b"!")
     os.close(ready)
     try:
         await server.run(listener)
     finally:
-        places.card.unlink(missing_ok=True)
-        places.socket.unlink(missing_ok=True)
+        if not station.holds():
+            station.abandon()
+        station.clear()
         try:
             await service.close()
         finally:
             await server.hang_up()
-
-
-def _listen(places: Places) -> socket.socket:
-    """Bind the socket and tell where it is. Files of a killed owner are in nobody's way: the lock is ours."""
-    places.socket.unlink(missing_ok=True)
-    listener = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
-    listener.bind(str(places.socket))
-    places.socket.chmod(0o600)
-    listener.listen(128)
-    draft = places.card.with_suffix(".draft")
-    draft.write_text(json.dumps({"pid": os.getpid(), "socket": str(places.socket)}), "utf-8")
-    draft.replace(places.card)
-    return listener
 
 
 if __name__ == "__main__":

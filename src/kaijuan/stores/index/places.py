@@ -15,6 +15,9 @@ HELD = 75
 _LONGEST = 100
 """Characters in a socket path that every system takes (macOS: 104 bytes)."""
 
+Identity = tuple[int, int]
+"""Device and inode of an index folder: a copied home has another one, a moved home keeps it."""
+
 
 class Places:
     """All paths of one home's index owner."""
@@ -23,24 +26,46 @@ class Places:
         self.root = home.absolute() / "index"
         self.lock = self.root / "owner.lock"
         self.card = self.root / "owner.json"
-        """Process and socket of the owner that answers; absent or stale when there is none."""
+        """Process, socket and folder of the owner that answers; absent or stale when there is none."""
         self.log = self.root / "owner.log"
+
+    def identity(self) -> Identity:
+        """Return which folder the path leads to now; OSError when to none."""
+        found = self.root.stat()
+        return found.st_dev, found.st_ino
 
     @property
     def socket(self) -> Path:
-        """The socket of an owner started here; clients read the card instead."""
-        digest = hashlib.blake2b(os.fsencode(self.root.resolve()), digest_size=12).hexdigest()
-        for base in (tempfile.gettempdir(), "/tmp"):  # noqa: S108 a folder of our own, mode 0700, inside it
-            place = Path(base) / f"kaijuan-{os.getuid()}" / f"{digest}.sock"
-            if len(os.fsencode(place)) <= _LONGEST:
-                return place
-        raise StoreError("No path short enough for a socket was found.", hint="Set TMPDIR to a short path.")
+        """The socket of an owner started here. The folder must be there."""
+        return sockets(self.identity())[0]
 
     def prepare(self) -> None:
         """Make the folders; the runtime folder must be ours and closed to others."""
         self.root.mkdir(parents=True, exist_ok=True)
-        self.socket.parent.mkdir(mode=0o700, exist_ok=True)
-        check_private(self.socket.parent)
+        prepare_runtime(self.socket.parent)
+
+
+def sockets(identity: Identity) -> list[Path]:
+    """Return where the socket of a folder's owner may be, the place for a new one first.
+
+    Named after the folder itself and not after its path: no two homes meet at one socket, and a home that was moved
+    still finds its owner, which then notices.
+    """
+    digest = hashlib.blake2b(repr(identity).encode(), digest_size=12).hexdigest()
+    places = [
+        Path(base) / f"kaijuan-{os.getuid()}" / f"{digest}.sock"
+        for base in (tempfile.gettempdir(), "/tmp")  # noqa: S108 a folder of our own, mode 0700, inside it
+    ]
+    short = [place for place in dict.fromkeys(places) if len(os.fsencode(place)) <= _LONGEST]
+    if not short:
+        raise StoreError("No path short enough for a socket was found.", hint="Set TMPDIR to a short path.")
+    return short
+
+
+def prepare_runtime(folder: Path) -> None:
+    """Make the folder of sockets if it is missing; it must be ours and closed to others."""
+    folder.mkdir(mode=0o700, exist_ok=True)
+    check_private(folder)
 
 
 def check_private(folder: Path) -> None:

@@ -12,13 +12,18 @@ import traceback
 from kaijuan.errors import KaijuanError, StoreError
 from kaijuan.stores.index import protocol
 from kaijuan.stores.index.service import Service
+from kaijuan.stores.index.station import Station
+
+_LOOK_SECONDS = 1.0
+"""How often the owner looks whether home, socket and card are still there."""
 
 
 class Server:
     """Answers connections until asked to leave or idle for long enough."""
 
-    def __init__(self, service: Service, *, idle_seconds: float) -> None:
+    def __init__(self, service: Service, station: Station, *, idle_seconds: float) -> None:
         self._service = service
+        self._station = station
         self._idle = idle_seconds
         self._leaving = asyncio.Event()
         self._tasks: set[asyncio.Task[None]] = set()
@@ -31,11 +36,15 @@ class Server:
 
     async def run(self, listener: socket.socket) -> None:
         """Serve until it is time to leave."""
-        server = await asyncio.start_unix_server(self._connection, sock=listener, limit=2**20)
-        watch = asyncio.create_task(self._watch_idleness())
+        self._server = await self._open(listener)
+        watches = [asyncio.create_task(self._watch_idleness()), asyncio.create_task(self._watch_station())]
         await self._leaving.wait()
-        watch.cancel()
-        server.close()
+        for watch in watches:
+            watch.cancel()
+        self._server.close()
+
+    async def _open(self, listener: socket.socket) -> asyncio.Server:
+        return await asyncio.start_unix_server(self._connection, sock=listener, limit=2**20)
 
     async def hang_up(self) -> None:
         """Close every connection; clients take the end of the stream as the sign that all is on disk."""
@@ -52,6 +61,23 @@ class Server:
                 self.leave()
                 return
             await asyncio.sleep(max(rest, 0.05))
+
+    async def _watch_station(self) -> None:
+        """Go where the home has gone; where only socket or card have, make them anew, or leave if that fails."""
+        while True:
+            await asyncio.sleep(_LOOK_SECONDS)
+            if not self._station.holds():
+                self._station.abandon()
+            try:
+                if self._station.listens():
+                    self._station.show()
+                else:
+                    self._server.close()  # connections that are open stay
+                    self._server = await self._open(self._station.listen())
+            except (OSError, StoreError) as error:
+                print(error, file=sys.stderr)  # noqa: T201 the owner's log
+                self.leave()
+                return
 
     async def _connection(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         if not _same_user(writer.get_extra_info("socket")):
@@ -93,10 +119,12 @@ class Server:
             self._last = asyncio.get_running_loop().time()
 
     async def _perform(self, verb: str, arguments: protocol.Message) -> object:
-        if verb == "hello":
-            return [os.getpid(), protocol.VERSION]
         if verb == "ping":
             return None
+        if not self._station.holds():
+            self._station.abandon()
+        if verb == "hello":
+            return [os.getpid(), protocol.VERSION, self._station.identity]
         if verb == "leave":
             self.leave()
             return None

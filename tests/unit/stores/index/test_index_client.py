@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 import asyncio
-import json
-import tempfile
 from collections.abc import AsyncIterator, Awaitable, Callable
+from contextlib import suppress
 from pathlib import Path
 
 import pytest
 
 from kaijuan.errors import BusyError, FilterError, StoreError, UsageError
 from kaijuan.stores.index import client, protocol
+from kaijuan.stores.index.cards import Card
 from kaijuan.stores.index.client import Connection, LostOwnerError, OwnerClient
 from kaijuan.stores.index.places import Places
 
@@ -23,27 +23,30 @@ Start = Callable[[Answer], Awaitable[Places]]
 async def owner(tmp_path: Path) -> AsyncIterator[Start]:
     """Return a function that serves a home by one callback for each request."""
     servers = []
-    runtime = tempfile.TemporaryDirectory(prefix="k")  # a test's own folder may be too deep for a socket
 
     async def start(answer: Answer) -> Places:
         async def serve(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
             try:
                 while True:
-                    await answer(await protocol.read_message(reader), writer)
+                    message = await protocol.read_message(reader)
+                    if message[1] == "hello":
+                        reply(message, writer, [77, protocol.VERSION, places.identity()])
+                    else:
+                        await answer(message, writer)
             except (EOFError, ConnectionError):
                 writer.close()
 
         places = Places(tmp_path)
         places.prepare()
-        socket = Path(runtime.name) / "s"
-        servers.append(await asyncio.start_unix_server(serve, socket))
-        places.card.write_text(json.dumps({"pid": 77, "socket": str(socket)}))
+        servers.append(await asyncio.start_unix_server(serve, places.socket))
+        places.card.write_text(Card(pid=77, socket=places.socket, index=places.identity()).text())
         return places
 
     yield start
     for server in servers:
         server.close()
-    runtime.cleanup()
+    with suppress(FileNotFoundError):
+        Places(tmp_path).socket.unlink()
 
 
 def reply(message: protocol.Message, writer: asyncio.StreamWriter, result: object) -> None:
@@ -61,9 +64,7 @@ async def test_a_long_answer_is_waited_for_while_pings_come_back(owner: Start) -
 
     async def answer(message: protocol.Message, writer: asyncio.StreamWriter) -> None:
         nonlocal pings
-        if message[1] == "hello":
-            reply(message, writer, [77, protocol.VERSION])
-        elif message[1] == "ping":
+        if message[1] == "ping":
             pings += 1
             reply(message, writer, None)
         else:
@@ -77,8 +78,7 @@ async def test_a_long_answer_is_waited_for_while_pings_come_back(owner: Start) -
 
 async def test_silence_is_an_error_that_names_the_process(owner: Start) -> None:
     async def answer(message: protocol.Message, writer: asyncio.StreamWriter) -> None:
-        if message[1] == "hello":
-            reply(message, writer, [77, protocol.VERSION])
+        pass
 
     connection = await connected(await owner(answer), 0.2)
     with pytest.raises(BusyError, match="77"):
@@ -90,13 +90,10 @@ async def test_answers_in_another_order_reach_whom_they_are_for(owner: Start) ->
     kept: list[protocol.Message] = []
 
     async def answer(message: protocol.Message, writer: asyncio.StreamWriter) -> None:
-        if message[1] == "hello":
-            return reply(message, writer, [77, protocol.VERSION])
         kept.append(message)
         if len(kept) == 5:
             for held in reversed(kept):
                 reply(held, writer, held[2][0])
-        return None
 
     connection = await connected(await owner(answer), 30)
     assert await asyncio.gather(*(connection.ask("echo", number) for number in range(5))) == list(range(5))
@@ -105,9 +102,7 @@ async def test_answers_in_another_order_reach_whom_they_are_for(owner: Start) ->
 
 async def test_the_owners_errors_are_raised_as_they_were(owner: Start) -> None:
     async def answer(message: protocol.Message, writer: asyncio.StreamWriter) -> None:
-        if message[1] == "hello":
-            reply(message, writer, [77, protocol.VERSION])
-        elif message[1] == "filter":
+        if message[1] == "filter":
             error = FilterError("no such thing", hint="try another")
             writer.write(protocol.pack([message[0], protocol.pack_error(error), None]))
         else:
@@ -124,10 +119,7 @@ async def test_the_owners_errors_are_raised_as_they_were(owner: Start) -> None:
 
 async def test_rubbish_from_the_owner_ends_the_connection(owner: Start) -> None:
     async def answer(message: protocol.Message, writer: asyncio.StreamWriter) -> None:
-        if message[1] == "hello":
-            reply(message, writer, [77, protocol.VERSION])
-        else:
-            writer.write(b"\xff\xff\xff\xff what")
+        writer.write(b"\xff\xff\xff\xff what")
 
     connection = await connected(await owner(answer), 30)
     with pytest.raises(LostOwnerError):
@@ -142,8 +134,6 @@ async def test_an_owner_that_dies_at_every_call_is_given_up_on(owner: Start, tmp
 
     async def answer(message: protocol.Message, writer: asyncio.StreamWriter) -> None:
         nonlocal asked
-        if message[1] == "hello":
-            return reply(message, writer, [77, protocol.VERSION])
         asked += 1
         raise ConnectionError
 
