@@ -65,8 +65,9 @@ _PACKAGES = (
     ("META-INF/container.xml", "an EPUB book"),
     ("content.xml", "an OpenDocument file"),
 )
+# Possessive: with plain repeats there are 2^n ways to read n comments, and all are tried before the answer is no.
 _HTML_START = re.compile(
-    r"(?:\s|<\?xml[^>]*\?>|<!--.*?-->)*<(?:!doctype\s+html|html[\s>]|head[\s>]|body[\s>])", re.I | re.S
+    r"(?:\s++|<\?xml[^>]*+>|<!--.*?-->)*+<(?:!doctype\s+html|html[\s>]|head[\s>]|body[\s>])", re.I | re.S
 )
 
 

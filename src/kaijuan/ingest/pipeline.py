@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Mapping
 
 from kaijuan.core.documents import ParsedDocument
@@ -21,7 +22,8 @@ def fingerprint(parsers: Mapping[str, str]) -> str:
 
 async def read(item: SourceItem, pool: ParserPool) -> ParsedDocument:
     """Return the parsed document of a source item; DocumentError when it cannot be read."""
-    kind = item.kind or kind_of(item.data, item.name)
+    # Telling the kind reads zip directories and up to a MiB of text: too long for the event loop.
+    kind = item.kind or await asyncio.to_thread(kind_of, item.data, item.name)
     parsed = await pool.parse(kind, item.data, item.name)
     hold(parsed)
     return parsed

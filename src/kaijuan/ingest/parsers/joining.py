@@ -11,7 +11,8 @@ _WIDE = (
 _EITHER = "“”‘’…—·"
 _IS_WIDE = re.compile(f"[{_WIDE}]")
 _LINE_BREAK = re.compile(
-    rf"(?<=[{_WIDE}])[^\S\u3000]*\n\s*(?=[{_WIDE}{_EITHER}0-9])|(?<=[{_EITHER}0-9])[^\S\u3000]*\n\s*(?=[{_WIDE}])"
+    rf"(?<=[{_WIDE}])[^\S\n\u3000]*+\n[^\S\u3000]*+(?=[{_WIDE}{_EITHER}0-9])"
+    rf"|(?<=[{_EITHER}0-9])[^\S\n\u3000]*+\n[^\S\u3000]*+(?=[{_WIDE}])"
 )
 _SPREAD = re.compile(rf"(?<![{_WIDE}])([\u4e00-\u9fff])[^\S\n]+(?=[\u4e00-\u9fff](?![{_WIDE}]))")
 _BLANKS = re.compile(r"[^\S\u3000]+")

@@ -13,9 +13,10 @@ _OUTERMOST = 3
 _SAME_PLACE = 4.0
 """Points by which a running line may move from page to page."""
 _LEAST_REPEATS = 3
+# Possessive, because several parts match blanks: a line of 500 would be divided among them in every way.
 _PAGE_NUMBER = re.compile(
-    r"[\s\-–—·•|\[(（]*(?:page|p\.|第)?\s*(?:\d{1,6}|[ivxlc]{1,7})\s*(?:页|頁)?"
-    r"(?:\s*(?:/|of|共|，共|,)\s*\d{1,4}\s*(?:页|頁)?)?[\s\-–—·•|\])）]*",
+    r"[\s\-–—·•|\[(（]*+(?:page|p\.|第)?+\s*+(?:\d{1,6}|[ivxlc]{1,7})\s*+(?:页|頁)?+"
+    r"(?:\s*+(?:/|of|共|，共|,)\s*+\d{1,4}\s*+(?:页|頁)?+)?+[\s\-–—·•|\])）]*+",
     re.I,
 )
 
