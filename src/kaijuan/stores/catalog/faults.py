@@ -24,7 +24,7 @@ _KINDS: dict[int, tuple[type[StoreError], str]] = {
     sqlite3.SQLITE_CANTOPEN: (StoreError, "The catalog file cannot be opened."),
 }
 _HINTS = {
-    sqlite3.SQLITE_READONLY: "Check the permissions of the home folder: reading needs to write there as well. Or copy the folder.",
+    sqlite3.SQLITE_READONLY: "Check the permissions of the home folder: reading needs to write there as well.",
     sqlite3.SQLITE_CANTOPEN: "Check that the home folder exists and can be written.",
     # Nothing can rebuild the catalog itself, so that the usual advice of the class would mislead.
     sqlite3.SQLITE_CORRUPT: "Restore the catalog file from a backup.",
