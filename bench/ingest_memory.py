@@ -1,7 +1,8 @@
 """Peak memory while a folder of 100 MB is added: this process, the parser and the index owner, each and together.
 
-    python -m bench.ingest_memory [--megabytes N]
+    python -m bench.ingest_memory [--megabytes N] [--text-share F]
 
+The folder is of plain text kinds by `text-share`, the rest Word files that are mostly pictures.
 The onboard model is loaded and used on the first chunks; the rest is embedded by a stub of the same dimensions, since
 hours of embedding would not change the memory.
 """
@@ -10,13 +11,18 @@ from __future__ import annotations
 
 import argparse
 import asyncio
+import io
 import json
+import random
 import threading
 import time
 from collections.abc import Sequence
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
+
+from docx import Document
+from PIL import Image
 
 from bench.machine import machine
 from bench.texts import paragraphs
@@ -55,14 +61,35 @@ class MostlyStub:
         await self._inner.close()
 
 
-def write_folder(folder: Path, megabytes: int) -> None:
-    """Write text, Markdown and HTML files: one of a fifth of the size, many of one megabyte, some small."""
-    sizes = [megabytes * 200_000] + [1_000_000] * (megabytes * 7 // 10) + [20_000] * (megabytes * 5)
+def write_folder(folder: Path, megabytes: int, text_share: float) -> None:
+    """Write text, Markdown and HTML, one file of them a fifth of the whole, and Word files that are mostly pictures."""
+    text = megabytes * text_share
+    big = min(megabytes / 5, text / 2)
+    small = 20_000
+    sizes = [int(big * 1e6)] + [1_000_000] * int((text - big) * 0.8) + [small] * int((text - big) * 0.2 * 1e6 / small)
     for number, size in enumerate(sizes):
-        ending = ("txt", "md", "html")[number % 3]
-        body = list(paragraphs(number, int(size / 2.1)))
-        text = "".join(f"<p>{part}</p>\n" for part in body) if ending == "html" else "\n\n".join(body)
-        (folder / f"file{number:04}.{ending}").write_text(text, encoding="utf-8")
+        write_text(folder / f"file{number:04}", ("txt", "md", "html")[number % 3], number, size)
+    for number in range(int(megabytes - text)):
+        write_word(folder / f"word{number:04}.docx", number)
+
+
+def write_text(path: Path, ending: str, seed: int, size: int) -> None:
+    """Write one plain file of about `size` bytes."""
+    body = list(paragraphs(seed, int(size / 2.1)))
+    text = "".join(f"<p>{part}</p>\n" for part in body) if ending == "html" else "\n\n".join(body)
+    path.with_suffix(f".{ending}").write_text(text, encoding="utf-8")
+
+
+def write_word(path: Path, seed: int) -> None:
+    """Write one Word file of a megabyte: 20,000 bytes of text and a picture of noise."""
+    document = Document()
+    for part in paragraphs(seed, 9_500):
+        document.add_paragraph(part)
+    noise = random.Random(seed).randbytes(600 * 550 * 3)
+    picture = io.BytesIO()
+    Image.frombytes("RGB", (600, 550), noise).save(picture, "PNG")
+    document.add_picture(picture)
+    document.save(str(path))
 
 
 def resident(pid: str) -> int:
@@ -113,11 +140,12 @@ async def add(home: Path, folder: Path) -> Any:
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else "")
     parser.add_argument("--megabytes", type=int, default=100)
+    parser.add_argument("--text-share", type=float, default=0.4)
     options = parser.parse_args()
     with TemporaryDirectory() as spare:
         folder, home = Path(spare) / "folder", Path(spare) / "home"
         folder.mkdir()
-        write_folder(folder, options.megabytes)
+        write_folder(folder, options.megabytes, options.text_share)
         size = sum(path.stat().st_size for path in folder.iterdir())
         peaks: dict[str, int] = {}
         done = threading.Event()
@@ -133,6 +161,7 @@ def main() -> None:
             {
                 "machine": machine(),
                 "folder_mb": round(size / 1e6, 1),
+                "text_share": options.text_share,
                 "documents": report.documents,
                 "chunks": report.chunks,
                 "failed": len(report.failed),

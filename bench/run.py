@@ -53,9 +53,10 @@ def latency_table(result: Row) -> Iterator[str]:
 
 def memory_table(result: Row) -> Iterator[str]:
     """Yield the rows of bench/ingest_memory.py."""
+    size, share = result["folder_mb"], result["text_share"]
     yield (
-        f"A folder of {result['folder_mb']} MB, {result['documents']} documents, {result['chunks']:,} chunks, "
-        f"{result['seconds']:.0f} s; all but the first 64 chunks embedded by a stub.\n"
+        f"A folder of {size} MB, {share:.0%} of it plain text, {result['documents']} documents, "
+        f"{result['chunks']:,} chunks, {result['seconds']:.0f} s; all but the first 64 chunks embedded by a stub.\n"
     )
     yield "| process | peak MB |\n|---|---|"
     for role, peak in result["peak_mb"].items():
