@@ -14,17 +14,15 @@ from typing import Self
 from urllib.parse import quote
 
 from kaijuan import registry
-from kaijuan.answer.pipeline import answer
 from kaijuan.answer.results import Answer
-from kaijuan.answer.results import Status as AnswerStatus
+from kaijuan.answer.supplement import answer_or_look_elsewhere
 from kaijuan.config import Config, load_config
 from kaijuan.core import arguments
 from kaijuan.core.arguments import Filters, Moment, Targets
 from kaijuan.core.documents import Version
-from kaijuan.core.filters import Eq, Not
+from kaijuan.core.filters import Filter
 from kaijuan.core.ids import VersionId
 from kaijuan.core.snapshots import Snapshot
-from kaijuan.core.text.language import language_of
 from kaijuan.errors import ClosedError, NotFoundError, StoreError, UsageError
 from kaijuan.index.catalog import Catalog, KnowledgeBase, StoredTrace
 from kaijuan.index.ports import BlobStore, Embedder, Index, IndexStore
@@ -198,19 +196,14 @@ class Kaijuan:
         return await search(await self._retrieval(request.kb), request, trace_id=new_id())
 
     async def ask(self, question: str, *, k: int = 8, filters: Filters = (), as_of: Moment = None) -> Answer:
-        """Answer from the documents, every sentence cited, or refuse where they do not say.
+        """Answer from the documents, every sentence cited, or refuse where they do not say."""
+        wanted = arguments.filters(filters)
+        snapshot = await self._snapshot(await self._kb(), as_of)
 
-        Before refusing, documents in other languages than the question's are searched by themselves.
-        """
-        result = await self.search(question, k=k, filters=filters, as_of=as_of)
-        given = await answer(question, result, self.embedder, self.config.answer)
-        if given.status is AnswerStatus.REFUSED:
-            # Words and vectors favour the question's own language: chance finds in it push the others out of the list.
-            elsewhere = [*arguments.filters(filters), Not(Eq("language", language_of(question)))]
-            second = await self.search(question, k=k, filters=elsewhere, as_of=result.snapshot)
-            found = await answer(question, second, self.embedder, self.config.answer, foreign_only=True)
-            if found.sentences:
-                result, given = second, found
+        async def find(more: Sequence[Filter]) -> SearchResult:
+            return await self.search(question, k=k, filters=[*wanted, *more], as_of=snapshot)
+
+        result, given = await answer_or_look_elsewhere(question, find, self.embedder, self.config.answer)
         await self._save_trace(result, given)
         return given
 
