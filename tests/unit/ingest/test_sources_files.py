@@ -169,3 +169,13 @@ async def test_a_giant_line_is_refused_and_the_next_one_read(tmp_path: Path) -> 
     items, failures = await walk(path, max_bytes=100)
     assert [item.data for item in items] == [b"y"]
     assert [failure.code for failure in failures] == ["document_oversize"]
+
+
+async def test_ids_that_differ_have_addresses_that_differ(tmp_path: Path) -> None:
+    path = tmp_path / "c.jsonl"
+    ids = ["s\\ud83d", "s?", "s%3F", "s\\ud83e", "s ", "s\\u0000", "s"]
+    path.write_text("\n".join(f'{{"_id": "{id}", "text": "words"}}' for id in [*ids, "s?", "s\\ud83d"]))
+    items, failures = await walk(path)
+    assert len({item.source for item in items}) == len(ids)
+    assert [failure.message.partition(":")[0] for failure in failures] == ["c.jsonl, line 8", "c.jsonl, line 9"]
+    assert all((failure.source + failure.message).encode() for failure in failures)

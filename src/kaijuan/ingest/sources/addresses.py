@@ -12,8 +12,11 @@ def file_address(path: str) -> str:
 
 
 def record_address(path: str, record: str) -> str:
-    """Return the address of one record of a file: the file's address, `#`, and the record's id percent-encoded."""
-    return f"{file_address(path)}#{quote(record, safe='~-._', errors='replace')}"
+    """Return the address of one record of a file: the file's address, `#`, and the record's id percent-encoded.
+
+    Two ids never share an address: halves of a surrogate pair, which JSON allows, are encoded as they are.
+    """
+    return f"{file_address(path)}#{quote(record, safe='~-._', errors='surrogatepass')}"
 
 
 def path_of(target: str) -> str:
