@@ -22,6 +22,7 @@ from kaijuan.errors import DocumentError
 from kaijuan.ingest.encoding import decode
 from kaijuan.ingest.frames import document_from_plain, document_to_plain
 from kaijuan.ingest.isolate import ParserPool
+from kaijuan.ingest.metadata import storable
 from kaijuan.ingest.parsers.html import HtmlParser
 from kaijuan.ingest.parsers.joining import join_lines, squeeze
 from kaijuan.ingest.parsers.markdown import MarkdownParser
@@ -29,6 +30,7 @@ from kaijuan.ingest.parsers.pdf import PdfParser
 from kaijuan.ingest.parsers.pipes import Cell, pipe_table
 from kaijuan.ingest.parsers.record import RecordParser
 from kaijuan.ingest.parsers.text import TextParser
+from kaijuan.stores.index.checks import check_payload
 from kaijuan.testing.contracts.parser import check_document
 
 _MARKS = (
@@ -257,3 +259,27 @@ async def test_spoiled_files_never_take_the_parent_down(kind: str) -> None:
     await pool.close()
     assert good, "spoiling was so hard that nothing was tried"
     assert any(block.kind is not BlockKind.CODE for block in whole.blocks)
+
+
+ANY_VALUE = st.one_of(
+    st.none(),
+    st.booleans(),
+    st.integers(),
+    st.sampled_from([2**63, -(2**63) - 1, 2**63 - 1, -(2**63), 10**400]),
+    st.floats(),
+    st.text(alphabet=st.characters(exclude_categories=()), max_size=4),
+    st.lists(st.text(alphabet=st.characters(exclude_categories=()), max_size=3) | st.integers(), max_size=3),
+    st.dictionaries(st.text(max_size=2), st.integers(), max_size=1),
+)
+ANY_NAME = st.text(alphabet=st.characters(exclude_categories=()), max_size=4) | st.sampled_from(
+    ["valid_from", "valid_to", "\x00a"]
+)
+
+
+@given(values=st.dictionaries(ANY_NAME, ANY_VALUE, max_size=5))
+@settings(max_examples=300, deadline=None)
+def test_an_index_takes_whatever_metadata_is_left(values: dict[str, object]) -> None:
+    kept, warnings = storable(values)
+    assert check_payload(kept) == kept
+    assert len(kept) + len(warnings) == len(values)
+    assert storable(kept) == (kept, ())

@@ -27,6 +27,7 @@ from kaijuan.errors import (
     UnsupportedDocumentError,
 )
 from kaijuan.ingest.frames import BadFrameError, document_from_plain, read_frame, write_frame
+from kaijuan.ingest.metadata import with_storable
 from kaijuan.ingest.parser_child import OUT_OF_MEMORY
 from kaijuan.ingest.ports import Parser
 
@@ -90,7 +91,7 @@ class ParserPool:
     def _parse_here(self, kind: str, data: bytes, name: str) -> ParsedDocument:
         if kind not in self._local:
             self._local[kind] = load_parser(self._parsers[kind])
-        return self._local[kind].parse(data, name)
+        return with_storable(self._local[kind].parse(data, name))
 
     def _parse_there(self, task: _Task, kind: str, data: bytes, name: str) -> ParsedDocument:
         child = self._take()

@@ -50,13 +50,15 @@ def serve(requests: BinaryIO, replies: BinaryIO) -> None:
 def _answer(request: dict[str, Any], parsers: dict[str, Any]) -> dict[str, Any]:
     from kaijuan.errors import BrokenDocumentError, DocumentError
     from kaijuan.ingest.frames import document_to_plain
+    from kaijuan.ingest.metadata import with_storable
 
     try:
         address = request["parser"]
         if address not in parsers:
             module, _, name = address.partition(":")
             parsers[address] = getattr(import_module(module), name)()
-        return {"ok": True, "document": document_to_plain(parsers[address].parse(request["data"], request["name"]))}
+        document = with_storable(parsers[address].parse(request["data"], request["name"]))
+        return {"ok": True, "document": document_to_plain(document)}
     except DocumentError as error:
         return {"ok": False, "error": type(error).__name__, "message": error.message, "hint": error.hint}
     except MemoryError:

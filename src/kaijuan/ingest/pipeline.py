@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Mapping
+from dataclasses import replace
 
 from kaijuan.core.documents import ParsedDocument
 from kaijuan.errors import BrokenDocumentError, EmptyDocumentError
@@ -26,7 +27,7 @@ async def read(item: SourceItem, pool: ParserPool) -> ParsedDocument:
     kind = item.kind or await asyncio.to_thread(kind_of, item.data, item.name)
     parsed = await pool.parse(kind, item.data, item.name)
     hold(parsed)
-    return parsed
+    return replace(parsed, warnings=(*parsed.warnings, *item.warnings)) if item.warnings else parsed
 
 
 def hold(parsed: ParsedDocument) -> None:

@@ -8,6 +8,7 @@ from typing import Protocol
 
 from kaijuan.core.documents import Block, ChunkLevel, Metadata, ParsedDocument
 from kaijuan.core.spans import Span
+from kaijuan.ingest.metadata import storable
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -25,6 +26,14 @@ class SourceItem:
     """Set when the source knows it ("record" for a JSONL line); otherwise found from content and name."""
     title: str = ""
     metadata: Metadata = field(default_factory=dict)
+    """What cannot be stored is left out when the item is made, and named in `warnings`."""
+    warnings: tuple[str, ...] = ()
+
+    def __post_init__(self) -> None:
+        # Here, not in each source: one field that no index takes would else end the whole run.
+        metadata, warnings = storable(self.metadata)
+        object.__setattr__(self, "metadata", metadata)
+        object.__setattr__(self, "warnings", (*self.warnings, *warnings))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import json
-import math
 from collections.abc import Iterator
 from typing import Any
 
-from kaijuan.core.documents import Metadata, Scalar
+from kaijuan.core.documents import Metadata
 from kaijuan.core.ids import content_hash
 from kaijuan.errors import BrokenDocumentError, DocumentError, EmptyDocumentError, OversizeDocumentError
+from kaijuan.ingest.metadata import plain
 from kaijuan.ingest.ports import SourceFailure, SourceItem
 from kaijuan.ingest.sources.addresses import file_address, record_address, shown_name
 
@@ -22,7 +22,8 @@ def read_records(path: str, *, max_bytes: int) -> Iterator[SourceItem | SourceFa
     """Yield one item each line of a JSONL file; a bad line is a failure with its number.
 
     `_id` or `id` names the record, else a hash of its text; `text`, `contents` or `content` is the text, `title` the
-    title, and the other scalar fields (and lists of strings) are metadata. The second record of an id is a failure.
+    title, and the other scalar fields (and lists of strings) are metadata; one that cannot be stored (NaN, a number
+    over 64 bits) is left out with a warning. The second record of an id is a failure.
     """
     seen: set[str] = set()
     with open(path, "rb") as file:
@@ -49,7 +50,7 @@ def _read_line(path: str, number: int, line: bytes, seen: set[str]) -> SourceIte
         key = key or content_hash(text.encode("utf-8", "replace"))[:32]
         if key in seen:
             raise BrokenDocumentError(
-                f"The id {key} was already used in this file.", hint="Give every record its own id."
+                f"The id {plain(key)} was already used in this file.", hint="Give every record its own id."
             )
     except DocumentError as error:
         return _failure(path, number, error)
@@ -57,14 +58,14 @@ def _read_line(path: str, number: int, line: bytes, seen: set[str]) -> SourceIte
     # Half code points (\ud83d alone) are legal JSON, but no UTF-8.
     data = text.encode("utf-8", "replace")
     title = record.get(_TITLE_FIELD)
-    title = " ".join(title.split()) if isinstance(title, str) else ""
+    title = plain(" ".join(title.split())) if isinstance(title, str) else ""
     return SourceItem(
         source=record_address(path, key),
-        name=_clean(title) or _clean(key),
+        name=title or plain(key),
         size=len(data),
         data=data,
         kind="record",
-        title=_clean(title),
+        title=title,
         metadata=_metadata(record),
     )
 
@@ -92,22 +93,17 @@ def _is_key(value: object) -> bool:
 
 
 def _metadata(record: dict[str, Any]) -> Metadata:
+    """Return the fields that are metadata by their shape; whether their values can be stored is told by the item."""
     used = {*_ID_FIELDS, *_TEXT_FIELDS, _TITLE_FIELD}
-    kept: dict[str, Scalar | tuple[str, ...]] = {}
-    for name, value in record.items():
-        if name in used:
-            continue
-        if isinstance(value, str):
-            kept[_clean(name)] = _clean(value)
-        elif isinstance(value, bool | int) or (isinstance(value, float) and math.isfinite(value)):
-            kept[_clean(name)] = value
-        elif isinstance(value, list) and value and all(isinstance(entry, str) for entry in value):
-            kept[_clean(name)] = tuple(_clean(entry) for entry in value)
-    return kept
+    return {
+        name: tuple(value) if isinstance(value, list) else value
+        for name, value in record.items()
+        if name not in used and (isinstance(value, str | bool | int | float) or _is_texts(value))
+    }
 
 
-def _clean(text: str) -> str:
-    return text.encode("utf-8", "replace").decode("utf-8").replace("\x00", "")
+def _is_texts(value: object) -> bool:
+    return isinstance(value, list) and bool(value) and all(isinstance(entry, str) for entry in value)
 
 
 def _failure(path: str, number: int, error: DocumentError) -> SourceFailure:
