@@ -6,7 +6,7 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 import httpx
 import pytest
 
-from kaijuan.errors import UsageError
+from kaijuan.errors import OversizeDocumentError, UsageError
 from kaijuan.ingest.ports import SourceFailure, SourceItem
 from kaijuan.ingest.sources.web import UrlSource, is_public, name_of, normal_address
 
@@ -23,6 +23,12 @@ class Site(BaseHTTPRequestHandler):
             self.answer(301, {"Location": "/page"})
         elif path == "/inward":
             self.answer(302, {"Location": f"http://inside.test:{self.server.server_port}/page"})  # type: ignore[attr-defined]
+        elif path == "/nowhere":
+            self.answer(302, {"Location": "http://xn--/"})
+        elif path == "/brackets":
+            self.answer(302, {"Location": "http://[abc"})
+        elif path == "/port":
+            self.answer(302, {"Location": "http://a:b/"})
         elif path == "/gone":
             self.answer(404, {})
         elif path == "/large":
@@ -87,7 +93,15 @@ async def test_a_redirect_keeps_the_address_asked_for(site: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("path", "words"), [("/loop", "redirects more than"), ("/gone", "404"), ("/slow", "did not answer in full")]
+    ("path", "words"),
+    [
+        ("/loop", "redirects more than"),
+        ("/gone", "404"),
+        ("/slow", "did not answer in full"),
+        ("/nowhere", "cannot be fetched"),
+        ("/brackets", "cannot be"),
+        ("/port", "cannot be fetched"),
+    ],
 )
 async def test_failures_are_named(site: str, path: str, words: str) -> None:
     found = await fetch(site + path, UrlSource(allow_private=True, seconds=1 if path == "/slow" else 5))
@@ -181,10 +195,33 @@ def test_normal_addresses(written: str, normal: str) -> None:
     assert normal_address(normal) == normal
 
 
-@pytest.mark.parametrize("written", ["ftp://a/b", "http://", "http://a:99999/", "nothing"])
-def test_what_is_no_address(written: str) -> None:
+NO_ADDRESSES = [
+    *("ftp://a/b", "http://", "http://a:99999/", "nothing", "http://[abc", "http://xn--/", "http://a:b/"),
+    *("http://a\udcff/", "http://a/\udcff", "http://a/?\ud83d", "http://a\x00b/", "http://ℂ℀/", "https://ß\u200d/"),
+]
+
+
+@pytest.mark.parametrize("written", NO_ADDRESSES)
+async def test_what_is_no_address(written: str) -> None:
     with pytest.raises(UsageError):
         normal_address(written)
+    with pytest.raises(UsageError):
+        UrlSource().scope(written)
+    found = await fetch(written)
+    assert isinstance(found, SourceFailure)
+    assert found.code == "fetch_failed"
+    assert (found.source + found.message).encode(), "it can be printed and stored"
+
+
+async def test_a_length_that_is_no_number_is_not_believed(site: str) -> None:
+    for length in ("²", "9" * 5000):
+        response = httpx.Response(200, headers=[(b"content-length", length.encode())], content=b"x")
+        source = UrlSource(allow_private=True)
+        if length.isdecimal():
+            with pytest.raises(OversizeDocumentError):
+                await source._body(response, site)
+        else:
+            assert (await source._body(response, site)).data == b"x"
 
 
 @pytest.mark.parametrize(

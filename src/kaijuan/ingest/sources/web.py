@@ -13,6 +13,7 @@ from urllib.parse import unquote, urlsplit, urlunsplit
 import httpx
 
 from kaijuan.errors import DocumentError, FetchError, OversizeDocumentError, UsageError
+from kaijuan.ingest.metadata import plain
 from kaijuan.ingest.ports import SourceFailure, SourceItem
 
 _MOST_REDIRECTS = 5
@@ -72,15 +73,17 @@ class UrlSource:
 
     async def walk(self, target: str) -> AsyncIterator[SourceItem | SourceFailure]:
         """Yield the one document at an address, or why it could not be fetched."""
-        address = target
+        address = shown_address(target)
         try:
             address = normal_address(target)
             async with asyncio.timeout(self._seconds):
                 fetched = await self._fetch(address)
         except TimeoutError:
             yield _failure(address, FetchError(f"{address} did not answer in full within {self._seconds:g} seconds."))
-        except httpx.HTTPError as error:
-            yield _failure(address, FetchError(f"{address} cannot be fetched: {error or type(error).__name__}."))
+        except (httpx.HTTPError, httpx.InvalidURL, ValueError) as error:
+            # ValueError: httpx reads a redirect's address by itself and lets through what idna says of its host.
+            reason = plain(str(error)).rstrip(".") or type(error).__name__
+            yield _failure(address, FetchError(f"{address} cannot be fetched: {reason}."))
         except UsageError as error:
             yield _failure(address, FetchError(error.message))
         except DocumentError as error:
@@ -96,7 +99,7 @@ class UrlSource:
                 response = await client.send(request, stream=True)
                 try:
                     if response.status_code in _REDIRECTS and "location" in response.headers:
-                        at = normal_address(str(httpx.URL(at).join(response.headers["location"])))
+                        at = _led(at, response.headers["location"])
                         continue
                     return await self._body(response, at)
                 finally:
@@ -132,7 +135,8 @@ class UrlSource:
             raise FetchError(f"{address} answered with status {response.status_code} {response.reason_phrase}.")
         too_large = OversizeDocumentError(f"{address} is larger than {self._max_bytes:,} bytes.")
         declared = response.headers.get("content-length", "")
-        if declared.isdigit() and int(declared) > self._max_bytes:
+        # A length of thousands of digits is no number that Python reads.
+        if declared.isdecimal() and (len(declared) > 18 or int(declared) > self._max_bytes):
             raise too_large
         data = bytearray()
         async for piece in response.aiter_bytes():  # unpacked, so a compressed bomb meets the limit too
@@ -147,21 +151,34 @@ def normal_address(target: str) -> str:
 
     Raises UsageError for what is not an http or https address.
     """
-    parts = urlsplit(target.strip())
-    scheme = parts.scheme.lower()
+    shown = shown_address(target)
     try:
-        port = parts.port
-    except ValueError as error:
-        raise UsageError(f"{target} is not a valid address: {error}.") from error
-    if scheme not in {"http", "https"} or not parts.hostname:
-        raise UsageError(f"{target} is not an http or https address.")
-    host = f"[{parts.hostname}]" if ":" in parts.hostname else parts.hostname.lower()
-    if port is not None and port != {"http": 80, "https": 443}[scheme]:
-        host = f"{host}:{port}"
+        parts = urlsplit(target.strip())
+        scheme, name, port = parts.scheme.lower(), parts.hostname or "", parts.port
+        if scheme not in {"http", "https"} or not name:
+            raise UsageError(f"{shown} is not an http or https address.")
+        host = f"[{name}]" if ":" in name else name.lower()
+        if port is not None and port != {"http": 80, "https": 443}[scheme]:
+            host = f"{host}:{port}"
+        url = httpx.URL(urlunsplit((scheme, host, parts.path or "/", parts.query, "")))
+        if not url.host:  # read here, because names like xn-- are decoded, and refused, only then
+            raise UsageError(f"{shown} names no host.")
+    except (ValueError, httpx.InvalidURL) as error:  # ValueError covers brackets, ports, code points and IDNA
+        raise UsageError(f"{shown} is not a valid address: {plain(str(error))}.") from error
+    return str(url)
+
+
+def shown_address(target: str) -> str:
+    """Return an address as text that can be printed and stored, whatever bytes it was made of."""
+    return plain(target.strip())
+
+
+def _led(address: str, location: str) -> str:
+    """Return where a redirect leads, however it is written."""
     try:
-        return str(httpx.URL(urlunsplit((scheme, host, parts.path or "/", parts.query, ""))))
-    except httpx.InvalidURL as error:
-        raise UsageError(f"{target} is not a valid address: {error}.") from error
+        return normal_address(str(httpx.URL(address).join(location)))
+    except (ValueError, httpx.InvalidURL) as error:
+        raise FetchError(f"{address} redirects to what is no address: {plain(str(error))}.") from error
 
 
 def is_public(ip: str) -> bool:
