@@ -124,10 +124,9 @@ class _Writer:
             if text := self._notes[kind].get(note, ""):
                 self._end_runs()
                 self.draft.add(BlockKind.FOOTNOTE, text)
-        if depth < _DEEPEST:
-            for box in words.boxes:
-                self._end_runs()
-                self.write(box, depth + 1)
+        for box in words.boxes:
+            self._end_runs()
+            self.write(box, _below(depth))
 
     def _place(self, shape: Shape, words: Words) -> None:
         label = self._numbering.label(shape.number, shape.depth) if shape.number else ""
@@ -156,11 +155,11 @@ class _Writer:
     def _table(self, node: Any, depth: int) -> None:
         self._end_runs()
         rows = list(_rows(node))
-        if depth < _DEEPEST and max((len(cells) for _, cells in rows), default=0) <= 1:
+        if max((len(cells) for _, cells in rows), default=0) <= 1:
             # One column is a frame around text, not a table.
             for _, cells in rows:
                 for cell in cells:
-                    self.write(cell, depth + 1)
+                    self.write(cell, _below(depth))
             return
         text = pipe_table(
             [[Cell("", columns=before)] * bool(before) + self._cells(cells, depth) for before, cells in rows]
@@ -187,9 +186,9 @@ class _Writer:
                 label = self._numbering.label(shape.number, shape.depth) if shape.number and words.text else ""
                 yield _labelled(label, words.text)
                 for box in words.boxes:
-                    yield from self._cell_lines(box, depth + 1) if depth < _DEEPEST else ()
-            elif depth < _DEEPEST:
-                inner = [self._cells(cells, depth + 1) for _, cells in _rows(node)]
+                    yield from self._cell_lines(box, _below(depth))
+            else:
+                inner = [self._cells(cells, _below(depth)) for _, cells in _rows(node)]
                 yield flatten(pipe_table(inner))
 
     def _end_items(self) -> None:
@@ -205,6 +204,13 @@ class _Writer:
     def _end_runs(self) -> None:
         self._end_items()
         self._end_code()
+
+
+def _below(depth: int) -> int:
+    """Return the depth inside a table or text box; what is nested too deeply is refused, never left out."""
+    if depth >= _DEEPEST:
+        raise BrokenDocumentError("The tables or text boxes are nested too deeply to be read whole.")
+    return depth + 1
 
 
 def _content(body: Any) -> Iterator[Any]:

@@ -163,11 +163,14 @@ def _plain(node: Element) -> Iterator[str]:
             if skipped is None and (not isinstance(element.tag, str) or element.tag in NEVER_READ):
                 skipped = element
             if skipped is None:
+                # Text of two blocks must not become one word.
+                yield " " if element.tag in BLOCK_TAGS or element.tag == "br" else ""
                 yield element.text or ""
         else:
             if element is skipped:
                 skipped = None
             if skipped is None and element is not node:
+                yield " " if element.tag in BLOCK_TAGS else ""
                 yield element.tail or ""
 
 

@@ -11,14 +11,15 @@ from markdown_it.rules_block import StateBlock
 from markdown_it.token import Token
 
 from kaijuan.core.documents import Metadata, ParsedDocument, Scalar
+from kaijuan.errors import BrokenDocumentError
 from kaijuan.ingest.encoding import decode
 from kaijuan.ingest.parsers.draft import Draft
 from kaijuan.ingest.parsers.html_blocks import pieces_of
 from kaijuan.ingest.parsers.html_tags import KNOWN_TAGS
-from kaijuan.ingest.parsers.html_tree import tree_of
+from kaijuan.ingest.parsers.html_tree import FLATTEN, tree_of
 
 _MOST_NESTING = 200
-"""Deeper lists and quotes are dropped by the reader; its own limit of 20 loses real outlines."""
+"""Deeper lists (two levels each) and quotes are dropped by the reader; its own limit of 20 loses real outlines."""
 _FRONT = re.compile(r"\A---[^\S\n]*\n(.*?)\n(?:---|\.\.\.)[^\S\n]*(?:\n|\Z)", re.S)
 _FRONT_LINE = re.compile(r"([A-Za-z_\u4e00-\u9fff][\w\u4e00-\u9fff -]*):(?:\s+(.*)|)$")
 # CommonMark leaves **注意：**请 unparsed, because a Chinese colon closes like punctuation; readers see bold.
@@ -49,9 +50,17 @@ def _to_html(body: str) -> str:
     reader.block.ruler.before(
         "fence", "formula", _formula_rule, {"alt": ["paragraph", "reference", "blockquote", "list"]}
     )
+    reader.block.ruler.before("table", "depth", _depth_rule)
     tokens = reader.parse(body)
     _mend(tokens)
     return str(reader.renderer.render(tokens, reader.options, {}))
+
+
+def _depth_rule(state: StateBlock, *_: object) -> bool:
+    """Refuse what is nested too deeply just before the reader would drop it without a word; else match nothing."""
+    if state.level >= _MOST_NESTING - 2:
+        raise BrokenDocumentError("The lists or quotes are nested too deeply to be read whole.", hint=FLATTEN)
+    return False
 
 
 def _mend(tokens: Sequence[Token]) -> None:
