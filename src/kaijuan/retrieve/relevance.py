@@ -25,7 +25,8 @@ class Fit:
 
 
 FITS = MappingProxyType({"multilingual-e5-small": Fit(cosine=22.0, density=0.35, constant=-19.5)})
-"""By model name, fitted by bench/fit_relevance.py. Cosines of different models are not comparable."""
+"""By model name; cosines of different models are not comparable. Set by hand: bench/fit_relevance.py prints what a fit
+would be, but the judge of sufficiency was fitted on these values, so both must change together."""
 
 
 def floors(lists: Mapping[str, Sequence[Hit]]) -> dict[str, float]:
