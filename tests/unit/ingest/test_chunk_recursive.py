@@ -12,6 +12,7 @@ from pydantic import ValidationError
 from kaijuan.core.documents import BlockKind, ChunkLevel
 from kaijuan.core.spans import Span
 from kaijuan.ingest.chunkers.recursive import RecursiveChunker
+from kaijuan.ingest.chunkers.split import clause_cuts
 from kaijuan.ingest.ports import ChunkDraft
 from kaijuan.ingest.settings import ChunkSettings
 from kaijuan.testing.contracts.chunker import PieceTokenizer, blocks_of, check_drafts
@@ -230,3 +231,41 @@ class TestSettings:
     def test_impossible_sizes_are_refused(self, wrong: dict[str, float]) -> None:
         with pytest.raises(ValidationError):
             ChunkSettings.model_validate(wrong)
+
+
+class TestNumbers:
+    """A piece that begins with 216) says another number than the text does."""
+
+    NUMBER = re.compile(r"\d+(?:[,.:]\d+)*")
+    TEXTS = (
+        "亏损(1,497,216)元及1,343元的合计为12:30前的3.14与1,500,650.25项" * 6,
+        "Net income (1,497,216) and 1,343, 1,500 at 12:30 of 3.14 or 10.0.0.12 " * 6,
+        "|(1,497,216)|1,343|1,500,650.25|12:30|10.0.0.12" * 6,
+    )
+
+    @pytest.mark.parametrize("text", TEXTS)
+    @pytest.mark.parametrize("kind", [P, T, L])
+    @pytest.mark.parametrize("size", [13, 17, 24, 31])
+    def test_no_border_lies_inside_one(self, text: str, kind: BlockKind, size: int) -> None:
+        text, blocks = blocks_of((kind, text))
+        tokenizer = PatternTokenizer(CHARACTERS)
+        drafts = RecursiveChunker(settings(size, 0.5, most=size + 8)).chunk(text, blocks, tokenizer)
+        numbers = [Span(*found.span()) for found in self.NUMBER.finditer(text)]
+        borders = {at for draft in drafts for at in (draft.span.start, draft.span.end)}
+        parted = [number.of(text) for number in numbers for at in borders if number.start < at < number.end]
+        assert parted == []
+        assert len(drafts) > 5
+
+    def test_a_number_longer_than_a_child_is_cut_all_the_same(self) -> None:
+        text, blocks = blocks_of((P, "1" * 300))
+        drafts = RecursiveChunker(settings(20)).chunk(text, blocks, PatternTokenizer(CHARACTERS))
+        check_drafts(text, blocks, drafts, PatternTokenizer(CHARACTERS), 20)
+
+    @pytest.mark.parametrize("mark", [",", ":", "，", "：", "、"])
+    def test_a_mark_between_digits_is_no_clause(self, mark: str) -> None:
+        text = f"before, between 1{mark}343 and 1{mark}\n343 after"
+        assert [text[:at] for at in clause_cuts(text, Span(0, len(text)))] == ["before, "]
+
+    @pytest.mark.parametrize(("text", "cuts"), [("a, b", 1), ("第一，第二", 1), ("in 2020, sales", 1), ("3年，4年", 1)])
+    def test_other_marks_are(self, text: str, cuts: int) -> None:
+        assert len(clause_cuts(text, Span(0, len(text)))) == cuts

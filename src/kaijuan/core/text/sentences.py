@@ -10,7 +10,7 @@ from kaijuan.core.text.stopwords import ABBREVIATIONS, NUMBERED
 
 _NUMERAL = "一二三四五六七八九十百零"
 _ITEM = (
-    r"[-*+]\s|[•·●○▪■□◆|]|#{1,6}\s|\(?\d{1,3}[.)、）]"
+    r"[-*+]\s|[•·●○▪■□◆|]|#{1,6}\s|\(?\d{1,3}[.)、）](?!\d)"
     rf"|[（(][{_NUMERAL}\d]{{1,3}}[)）]|[{_NUMERAL}]{{1,3}}、|第[{_NUMERAL}\d]{{1,5}}[条章节款]"
 )
 """How a list item, heading or table row begins."""
@@ -18,7 +18,7 @@ _END = re.compile(
     rf"(?P<wide>[。！？｡；][。！？｡；!?.…]*|(?<=[{HAN}])\.(?=[{HAN}]))"
     r"|(?P<asked>[!?][。！？!?.…]*)"
     r"|(?P<dot>…+|(?<!\.)\.++(?=[\s\"'”’»」』)）\]】]|$))"
-    rf"|(?P<line>\n(?=[^\S\n]*(?:\n|{_ITEM})))"
+    rf"|(?P<line>\n(?=[^\S\n]*\n)|(?<!\d,)\n(?=[^\S\n]*(?:{_ITEM})))"
 )
 _CLOSERS = frozenset("”’»」』)）】〕］]》〉")
 _WORD_BEFORE = re.compile(r"(?:^|[\s(\[\"'“‘（])([^\s(\[\"'“‘（]{0,12})$")

@@ -12,6 +12,7 @@ from kaijuan.ingest.ports import Tokenizer
 _LOOK_BACK = 32
 _FLAG_LOOK_BACK = 4096
 """Flags are pairs of letters, so that which letters belong together is known only from where their row begins."""
+_WITHIN_NUMBERS = frozenset(",.:，．：")
 _ZERO_WIDTH_JOINER = "\u200d"
 
 
@@ -62,6 +63,31 @@ def safe_cut(text: str, at: int, floor: int) -> int:
     while best > max(floor, at - _LOOK_BACK) and _joins(text, best):
         best -= 1
     return best if best > max(floor, at - _LOOK_BACK) else at
+
+
+def before_number(text: str, at: int, floor: int) -> int:
+    """Move a cut inside a number (1,497|,216) back to its first digit, as far as `safe_cut` would go."""
+    best = at
+    while best > max(floor, at - _LOOK_BACK) and in_number(text, best):
+        best -= 1
+    return best if best > max(floor, at - _LOOK_BACK) else at
+
+
+def after_number(text: str, at: int) -> int:
+    """Move a cut inside a number forward to its end, by at most 32 characters."""
+    end = at
+    while end < at + _LOOK_BACK and in_number(text, end):
+        end += 1
+    return end
+
+
+def in_number(text: str, at: int) -> bool:
+    """Say whether a place lies between digits, or beside a comma, point or colon that stands between digits."""
+    if not 0 < at < len(text):
+        return False
+    if text[at].isdecimal():
+        return text[at - 1].isdecimal() or (text[at - 1] in _WITHIN_NUMBERS and text[max(0, at - 2)].isdecimal())
+    return text[at] in _WITHIN_NUMBERS and text[at - 1].isdecimal() and text[at + 1 : at + 2].isdecimal()
 
 
 def _joins(text: str, at: int) -> bool:

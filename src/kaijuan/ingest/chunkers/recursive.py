@@ -13,13 +13,13 @@ from dataclasses import dataclass, replace
 from kaijuan.core.documents import Block, BlockKind, ChunkLevel
 from kaijuan.core.ids import stable_id
 from kaijuan.core.spans import Span, trim
-from kaijuan.ingest.chunkers.measure import Ruler, safe_cut
+from kaijuan.ingest.chunkers.measure import Ruler, in_number, safe_cut
 from kaijuan.ingest.chunkers.split import Piece, clause_cuts, grouped, sentence_cuts, split_section
 from kaijuan.ingest.ports import ChunkDraft, Tokenizer
 from kaijuan.ingest.settings import ChunkSettings
 
 NAME = "recursive"
-VERSION = 1
+VERSION = 2
 _SENTENCE_REACH = 400
 """Characters before the overlap in which a sentence start is looked for, so that the first one found is real."""
 _SENTENCE_ENDS = frozenset('。！？.!?…；;"”’』」)）')
@@ -129,14 +129,14 @@ def _core_path(section: _Section, depth: int) -> _Paths:
 
 
 def _word_start(text: str, earliest: int, end: int) -> int:
-    """Return the first word start at or after `earliest`; in unbroken text a place that parts no character."""
+    """Return the first word start at or after `earliest`; in unbroken text where no character or number parts."""
     if earliest == 0 or text[earliest - 1].isspace():
         return earliest
     for at in range(earliest, end):
         if text[at].isspace():
             return at + 1 if text[at + 1 : end].strip() else end
     at = earliest
-    while at < end and safe_cut(text, at, 0) != at:
+    while at < end and (safe_cut(text, at, 0) != at or in_number(text, at)):
         at += 1
     return at
 

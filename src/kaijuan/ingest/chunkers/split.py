@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from kaijuan.core.documents import ATOMIC_KINDS, Block, BlockKind
 from kaijuan.core.spans import Span
 from kaijuan.core.text.sentences import sentences
-from kaijuan.ingest.chunkers.measure import Ruler, safe_cut
+from kaijuan.ingest.chunkers.measure import Ruler, after_number, before_number, in_number, safe_cut
 from kaijuan.ingest.settings import ChunkSettings
 
 Cuts = Callable[[str, Span], list[int]]
@@ -18,10 +18,15 @@ Cuts = Callable[[str, Span], list[int]]
 
 _BLANK_LINE = re.compile(r"\n[^\S\n]*\n\s*")
 _LINE = re.compile(r"\n+")
-_ITEM = re.compile(r"\n(?=[^\S\n]*(?:[-*+•·●○▪◦]|\d{1,3}[.)、．）]|[(（][^()（）\n]{1,4}[)）]|[a-zA-Z][.)])\s*\S)")
+_ITEM = re.compile(
+    r"\n(?=[^\S\n]*(?:[-*+•·●○▪◦]|\d{1,3}[.)、．）](?!\d)|[(（][^()（）\n]{1,4}[)）]|[a-zA-Z][.)])\s*\S)"
+)
 _CELL = re.compile(r"\t+|(?<=\S)[^\S\n]*\|")
-# A comma or colon inside a number, time or address is no border.
-_CLAUSE = re.compile(r"[，、；：]+\s*|[,;:]+(?=[^\x00-\x7f]|\s)\s*|[—…]{2,}\s*")
+# A comma or colon inside a number, time or address is no border, neither where a line end tore it (1,\n343).
+_CLAUSE = re.compile(
+    r"(?:(?<![，、；：])[，、；：]++|(?<![,;:])[,;:]++(?=[^\x00-\x7f]|\s))(?:(?<!\d.)|(?!\s*+\d))\s*+"
+    r"|(?<![—…])[—…]{2,}+\s*+"
+)
 _LEAD_IN = re.compile(r"[:：]\s*\Z")
 
 
@@ -82,12 +87,21 @@ def _cut_evenly(text: str, span: Span, ruler: Ruler, limit: int) -> list[Span]:
         cut = ruler.after(at, goal)
         if cut is None or cut >= span.end:
             break
-        cut = _blank_before(text, at, cut) or max(safe_cut(text, cut, at), at + 1)
+        cut = _blank_before(text, at, cut) or _whole_number(text, at, cut, ruler, limit)
         parts.append(Span(at, cut))
         at = cut
         left = ruler.count(at, span.end)
     parts.append(Span(at, span.end))
     return parts
+
+
+def _whole_number(text: str, start: int, cut: int, ruler: Ruler, limit: int) -> int:
+    """Return the cut moved out of a number: before it, or behind it where it begins the part and still fits."""
+    moved = before_number(text, cut, start)
+    if in_number(text, moved):
+        behind = after_number(text, cut)
+        moved = behind if ruler.count(start, behind) <= limit else cut
+    return max(safe_cut(text, moved, start), start + 1)
 
 
 def _blank_before(text: str, start: int, cut: int) -> int | None:
