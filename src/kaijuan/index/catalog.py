@@ -113,6 +113,15 @@ class Lease:
     expires_at: float
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Families:
+    """Chunks with their parents and versions, each by its id."""
+
+    chunks: Mapping[ChunkId, Chunk]
+    parents: Mapping[ChunkId, Chunk]
+    versions: Mapping[VersionId, Version]
+
+
 class CatalogWriter(Protocol):
     """Everything that changes the catalog. Each method is one transaction.
 
@@ -230,6 +239,9 @@ class CatalogReader(Protocol):
 
     async def chunks(self, ids: Collection[ChunkId]) -> dict[ChunkId, Chunk]: ...
 
+    async def families(self, ids: Collection[ChunkId]) -> Families:
+        """Return the chunks that exist, in the order asked for, with what their passages need."""
+
     async def chunks_of(self, version: VersionId, level: ChunkLevel | None = None) -> list[Chunk]:
         """In order of span."""
 
@@ -248,6 +260,11 @@ class CatalogReader(Protocol):
         self, kb: KbId, snapshot: int, ids: Collection[ChunkId], principals: Collection[str]
     ) -> set[ChunkId]:
         """Return those chunks that are visible at the snapshot and whose document a principal may read now."""
+
+    async def admit(
+        self, kb: KbId, snapshot: int, ids: Sequence[ChunkId], principals: Collection[str], *, first: int
+    ) -> tuple[set[ChunkId], Families]:
+        """`authorise`, and the families of the first few in the order of `ids` that are allowed, in one call."""
 
     async def principals_of(self, kb: KbId, documents: Collection[DocumentId]) -> dict[DocumentId, frozenset[str]]:
         """Return who may read each document now: its own bindings, or its knowledge base's."""

@@ -7,12 +7,12 @@ from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from kaijuan import telemetry
-from kaijuan.core.documents import Block, Chunk, Version
+from kaijuan.core.documents import Block, Version
 from kaijuan.core.filters import Filter
 from kaijuan.core.ids import ChunkId, VersionId
 from kaijuan.core.spans import Span
 from kaijuan.errors import CorruptStoreError, KaijuanError
-from kaijuan.index.catalog import CatalogReader, KnowledgeBase
+from kaijuan.index.catalog import CatalogReader, Families, KnowledgeBase
 from kaijuan.index.ports import Embedder, Index
 from kaijuan.index.write import UNREADABLE
 from kaijuan.retrieve.cut import USED, fate
@@ -28,7 +28,9 @@ from kaijuan.retrieve.scope import check_fields, scope
 from kaijuan.retrieve.settings import RetrieveSettings
 from kaijuan.retrieve.understand import understand
 
-READ_AHEAD = 4
+SHORT = 500
+"""Characters up to which a question is analysed on the event loop, in about a millisecond at most."""
+READ_AHEAD = 2
 """Candidates looked up for each passage wanted, at first."""
 WIDENINGS = 2
 """How often the routes are asked for more when access checks left too few."""
@@ -68,12 +70,14 @@ async def search(context: Retrieval, request: SearchRequest, *, trace_id: str) -
     timings: dict[str, float] = {}
     with telemetry.timed(timings, "total"):
         with telemetry.timed(timings, "understand"):
-            query = await asyncio.to_thread(understand, request.text)
+            # A thread costs more than the analysis of a short question, and pays only for a long one.
+            short = len(request.text) <= SHORT
+            query = understand(request.text) if short else await asyncio.to_thread(understand, request.text)
         with telemetry.timed(timings, "gather"):
-            gathered, candidates = await _find(context, request, query)
+            found = await _find(context, request, query)
         with telemetry.timed(timings, "expand"):
-            passages, candidates = await _expand(context, request, candidates)
-    for answer in gathered:
+            passages, candidates = await _expand(context, request, found)
+    for answer in found.gathered:
         timings[answer.report.name] = answer.report.milliseconds
     trace = Trace(
         id=trace_id,
@@ -81,7 +85,7 @@ async def search(context: Retrieval, request: SearchRequest, *, trace_id: str) -
         normalised=query.normalised,
         terms=query.terms,
         snapshot=request.snapshot,
-        routes=tuple(answer.report for answer in gathered),
+        routes=tuple(answer.report for answer in found.gathered),
         candidates=tuple(candidates),
         settings=context.settings.model_dump(),
         timings_ms=timings,
@@ -104,9 +108,18 @@ def routes_of(context: Retrieval, index: Index) -> list[Route]:
     ]
 
 
-async def _find(context: Retrieval, request: SearchRequest, query: Query) -> tuple[list[Gathered], list[Candidate]]:
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Found:
+    """What the routes brought, judged, and the families of the first few, looked up meanwhile."""
+
+    gathered: Sequence[Gathered]
+    candidates: Sequence[Candidate]
+    near: Families
+
+
+async def _find(context: Retrieval, request: SearchRequest, query: Query) -> _Found:
     if context.index is None:
-        return [], []
+        return _Found(gathered=[], candidates=[], near=Families(chunks={}, parents={}, versions={}))
     seen = scope(request.kb.tenant, request.principals, request.snapshot, ())
     await check_fields(context.index, seen, request.filters, context.known_fields)
     where = scope(request.kb.tenant, request.principals, request.snapshot, request.filters)
@@ -115,13 +128,14 @@ async def _find(context: Retrieval, request: SearchRequest, query: Query) -> tup
     for _ in range(1 + WIDENINGS):
         gathered = await gather(routes_of(context, context.index), query, k, where, seconds=seconds)
         fused = fuse(gathered, context.settings)
-        allowed = await _authorise(context, request, fused)
+        allowed, near = await _admit(context, request, fused)
         full = any(len(answer.hits) >= k for answer in gathered)
         if len(allowed) == len(fused) or len(allowed) >= request.k or not full:
             break
         k *= 4
     shown = [_allowed_only(answer, allowed) for answer in gathered]
-    return shown, _judge(context, request, query, shown, fused, allowed)
+    candidates = _judge(context, request, query, shown, fused, allowed)
+    return _Found(gathered=shown, candidates=candidates, near=near)
 
 
 def _allowed_only(answer: Gathered, allowed: set[ChunkId]) -> Gathered:
@@ -141,10 +155,11 @@ def fuse(gathered: Sequence[Gathered], settings: RetrieveSettings) -> list[Fused
     return minmax(lists, weights)
 
 
-async def _authorise(context: Retrieval, request: SearchRequest, fused: Sequence[Fused]) -> set[ChunkId]:
+async def _admit(context: Retrieval, request: SearchRequest, fused: Sequence[Fused]) -> tuple[set[ChunkId], Families]:
     # The filter in the index was for speed and recall; the catalog is the truth (design section 4).
-    return await context.catalog.authorise(
-        request.kb.id, request.snapshot, [candidate.id for candidate in fused], request.principals
+    ids = [candidate.id for candidate in fused]
+    return await context.catalog.admit(
+        request.kb.id, request.snapshot, ids, request.principals, first=READ_AHEAD * request.k
     )
 
 
@@ -176,19 +191,16 @@ def _judge(
     return candidates
 
 
-async def _expand(
-    context: Retrieval, request: SearchRequest, candidates: Sequence[Candidate]
-) -> tuple[list[Passage], list[Candidate]]:
+async def _expand(context: Retrieval, request: SearchRequest, found: _Found) -> tuple[list[Passage], list[Candidate]]:
     """Return the passages, and the candidates with the fate of those whose text cannot be read.
 
     The next best take their places. An error only when no text at all can be read: "nothing found" would be untrue.
     """
     lost: dict[ChunkId, KaijuanError] = {}
     while True:
-        used = [item for item in candidates if item.fate == USED and item.chunk_id not in lost]
-        chosen = await _areas(context, request.k, used)
-        versions = await context.catalog.versions_by_id({area.version for area in chosen})
-        texts, errors = await _texts(context, versions)
+        used = [item for item in found.candidates if item.fate == USED and item.chunk_id not in lost]
+        chosen, versions = await _areas(context, request.k, used, found.near)
+        (texts, errors), blocks = await asyncio.gather(_texts(context, versions), _blocks(context, chosen))
         if not errors:
             break
         lost |= {
@@ -199,12 +211,11 @@ async def _expand(
         raise CorruptStoreError(
             f"Nothing that was found can be read. {first.message}", hint=first.hint or None
         ) from first
-    blocks = await _blocks(context, chosen)
     passages = [
-        passage(area, rank, versions[area.version], texts[area.version], found)
-        for rank, (area, found) in enumerate(zip(chosen, blocks, strict=True), start=1)
+        passage(area, rank, versions[area.version], texts[area.version], parts)
+        for rank, (area, parts) in enumerate(zip(chosen, blocks, strict=True), start=1)
     ]
-    return passages, [_marked(candidate, lost.get(candidate.chunk_id)) for candidate in candidates]
+    return passages, [_marked(candidate, lost.get(candidate.chunk_id)) for candidate in found.candidates]
 
 
 async def _texts(
@@ -227,18 +238,19 @@ def _marked(candidate: Candidate, error: KaijuanError | None) -> Candidate:
     return candidate if error is None else replace(candidate, fate=f"unreadable: {error.message}")
 
 
-async def _areas(context: Retrieval, k: int, used: Sequence[Candidate]) -> list[Area]:
-    # A few candidates a passage are enough most often; all of them are looked up only where they share parents.
-    for count in (READ_AHEAD * k, len(used)):
-        chunks = await context.catalog.chunks([candidate.chunk_id for candidate in used[:count]])
-        chosen = areas(used[:count], chunks, await _parents(context, chunks))
+async def _areas(
+    context: Retrieval, k: int, used: Sequence[Candidate], near: Families
+) -> tuple[list[Area], dict[VersionId, Version]]:
+    # A few candidates a passage are enough most often; more are looked up only where they share parents.
+    for count in (READ_AHEAD * k, 4 * READ_AHEAD * k, len(used)):
+        ids = [candidate.chunk_id for candidate in used[:count]]
+        known = all(id in near.chunks for id in ids)
+        found = near if known else await context.catalog.families(ids)
+        chosen = areas(used[:count], found.chunks, found.parents)
         if len(chosen) >= k or count >= len(used):
             break
-    return chosen[:k]
-
-
-async def _parents(context: Retrieval, chunks: Mapping[ChunkId, Chunk]) -> dict[ChunkId, Chunk]:
-    return await context.catalog.chunks({chunk.parent_id for chunk in chunks.values() if chunk.parent_id})
+    chosen = chosen[:k]
+    return chosen, {area.version: found.versions[area.version] for area in chosen}
 
 
 async def _blocks(context: Retrieval, chosen: Sequence[Area]) -> list[list[Block]]:

@@ -11,7 +11,7 @@ from kaijuan.core.documents import Block, Chunk, ChunkLevel, Version
 from kaijuan.core.ids import ID_LENGTH, ChunkId, DocumentId, KbId, RunId, VersionId
 from kaijuan.core.spans import Span, merge
 from kaijuan.errors import NotFoundError
-from kaijuan.index.catalog import Run, RunItem, StoredTrace
+from kaijuan.index.catalog import Families, Run, RunItem, StoredTrace
 from kaijuan.stores.catalog import rows, tables
 from kaijuan.stores.catalog.connection import batches
 from kaijuan.stores.catalog.faults import storable
@@ -112,6 +112,17 @@ def chunks(connection: Connection, ids: Collection[ChunkId]) -> dict[ChunkId, Ch
         for row in connection.execute(rows.CHUNKS.where(_chunks.c.id.in_(batch))):
             found[row.id] = rows.chunk_of(row)
     return {id: found[id] for id in ids if id in found}
+
+
+def families(connection: Connection, ids: Collection[ChunkId]) -> Families:
+    """Return the chunks that exist with their parents and versions."""
+    found = chunks(connection, ids)
+    parents = chunks(connection, {chunk.parent_id for chunk in found.values() if chunk.parent_id})
+    return Families(
+        chunks=found,
+        parents=parents,
+        versions=versions_by_id(connection, {chunk.version_id for chunk in found.values()}),
+    )
 
 
 def chunks_of(connection: Connection, version: VersionId, level: ChunkLevel | None) -> list[Chunk]:

@@ -17,7 +17,7 @@ from kaijuan.core.ids import ChunkId, DocumentId, KbId, RunId, VersionId
 from kaijuan.core.snapshots import Snapshot
 from kaijuan.core.spans import Span
 from kaijuan.errors import ClosedError, NotFoundError, StoreError
-from kaijuan.index.catalog import Counts, KnowledgeBase, Lease, OutboxEntry, Run, RunItem, StoredTrace
+from kaijuan.index.catalog import Counts, Families, KnowledgeBase, Lease, OutboxEntry, Run, RunItem, StoredTrace
 from kaijuan.stores import migrations
 from kaijuan.stores.catalog import access, bases, publishing, reading, staging, traces
 from kaijuan.stores.catalog.connection import file_of, open_engine, url_of
@@ -222,6 +222,10 @@ class SqlCatalog:
         """Return the chunks that exist, in the order asked for."""
         return await self._read(reading.chunks, ids)
 
+    async def families(self, ids: Collection[ChunkId]) -> Families:
+        """Return the chunks that exist with their parents and versions."""
+        return await self._read(reading.families, ids)
+
     async def chunks_of(self, version: VersionId, level: ChunkLevel | None = None) -> list[Chunk]:
         """Return the chunks of a version in order of span."""
         return await self._read(reading.chunks_of, version, level)
@@ -260,6 +264,17 @@ class SqlCatalog:
     ) -> set[ChunkId]:
         """Return those chunks that are visible and that a principal may read now."""
         return await self._read(access.authorise, kb, snapshot, ids, principals)
+
+    async def admit(
+        self, kb: KbId, snapshot: int, ids: Sequence[ChunkId], principals: Collection[str], *, first: int
+    ) -> tuple[set[ChunkId], Families]:
+        """Authorise, and return the families of the first few that are allowed, in one call."""
+
+        def work(connection: Connection) -> tuple[set[ChunkId], Families]:
+            allowed = access.authorise(connection, kb, snapshot, ids, principals)
+            return allowed, reading.families(connection, [id for id in ids if id in allowed][:first])
+
+        return await self._read(work)
 
     async def principals_of(self, kb: KbId, documents: Collection[DocumentId]) -> dict[DocumentId, frozenset[str]]:
         """Return who may read each document now."""
