@@ -176,3 +176,11 @@ def test_text_drawn_twice_is_read_once() -> None:
     text = lines("bold by drawing twice")
     shifted = lines("bold by drawing twice", x=50)
     assert parse(made(both(text, shifted))).text == "bold by drawing twice"
+
+
+@pytest.mark.parametrize("gap", [" ", "\u3000"])
+def test_the_blank_after_an_article_number_stays(gap: str) -> None:
+    text = [f"第九十六条{gap}股份有限公司的注册资本为登记的全体发起人认购的", "股本总额。依照第九条 的规定办理。"]
+    found = parse(made(lines(*text, font="STSong-Light", x=20))).text
+    assert found.startswith("第九十六条 股份")
+    assert "依照第九条的规定" in found, "elsewhere a narrow gap between Han is layout"

@@ -13,7 +13,7 @@ _ENGLISH = re.compile(
 )
 _ENGLISH_LEVELS = {"part": 1, "chapter": 2, "appendix": 2, "section": 3, "article": 3}
 _DECIMAL = re.compile(r"(\d{1,2}(?:\.\d{1,3}){1,4})\.?[ \t　]+(\S.*)$")
-_SENTENCE_END = "。．.！!？?；;，,：:、"
+SENTENCE_END = "。．.！!？?；;，,：:、"
 
 
 def numbered_level(line: str) -> int:
@@ -22,7 +22,7 @@ def numbered_level(line: str) -> int:
     Only short lines without a sentence's end count: 第三条 and the like open sentences more often than sections.
     """
     line = line.strip()
-    if not 2 <= len(line) <= _LONGEST or line[-1] in _SENTENCE_END:
+    if not 2 <= len(line) <= _LONGEST or line[-1] in SENTENCE_END:
         return 0
     if found := _HAN.match(line):
         return {"编": 1, "編": 1, "篇": 1, "部分": 1, "章": 2, "回": 2}.get(found[1], 3)

@@ -15,6 +15,9 @@ _LINE_BREAK = re.compile(
     rf"|(?<=[{_EITHER}0-9])[^\S\n\u3000]*+\n[^\S\u3000]*+(?=[{_WIDE}])"
 )
 _SPREAD = re.compile(rf"(?<![{_WIDE}])([\u4e00-\u9fff])[^\S\n]+(?=[\u4e00-\u9fff](?![{_WIDE}]))")
+ARTICLE = r"第[零〇一二三四五六七八九十百千0-9]{1,8}[条條](?:之[一二三四五六七八九十]{1,3})?"
+"""The number of an article, as a pattern."""
+_ARTICLE_ALONE = re.compile(ARTICLE)
 _BLANKS = re.compile(r"[^\S\u3000]+")
 
 
@@ -49,6 +52,11 @@ def close_up(title: str) -> str:
     return _SPREAD.sub(r"\1", title)
 
 
+def is_article(text: str) -> bool:
+    """Say whether a text is the number of an article and nothing else; a blank follows it also in Chinese."""
+    return bool(_ARTICLE_ALONE.fullmatch(text))
+
+
 def join_lines(lines: list[str]) -> str:
     """Return printed lines as running text."""
     joined: list[str] = []
@@ -56,6 +64,6 @@ def join_lines(lines: list[str]) -> str:
         if not line:
             continue
         if joined:
-            joined.append(glue(joined[-1][-1], line[0]))
+            joined.append(" " if len(joined) == 1 and is_article(joined[0]) else glue(joined[-1][-1], line[0]))
         joined.append(line)
     return "".join(piece for piece in joined if piece)

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 
-from kaijuan.ingest.parsers.joining import is_wide
+from kaijuan.ingest.parsers.joining import is_article, is_wide
 
 SOFT_HYPHENS = frozenset("\x02\ufffe\u00ad")
 """How the library and PDF makers write a hyphen that only the line end made."""
@@ -198,6 +198,8 @@ def _is_layout_blank(run: Run, place: int) -> bool:
     if before < 0 or after < 0 or before != place - 1:
         return True  # at an end, or one blank of several: the first stands for all
     if not (is_wide(run.chars[before]) and is_wide(run.chars[after])):
+        return False
+    if is_article("".join(run.chars[: before + 1]).strip()):
         return False
     return run.lefts[after] - run.rights[before] < _HAN_GAP_EM * run.size
 
