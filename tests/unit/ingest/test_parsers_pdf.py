@@ -184,3 +184,11 @@ def test_the_blank_after_an_article_number_stays(gap: str) -> None:
     found = parse(made(lines(*text, font="STSong-Light", x=20))).text
     assert found.startswith("第九十六条 股份")
     assert "依照第九条的规定" in found, "elsewhere a narrow gap between Han is layout"
+
+
+def test_a_table_of_contents_is_left_out() -> None:
+    contents = lines(*(f"{number} Part {word} ............ {number}" for number, word in enumerate("ABCD", 1)))
+    parts = [lines(f"{number} Part {word}", f"Words about {word}.") for number, word in enumerate("ABCD", 1)]
+    found = parse(made(contents, *parts)).text
+    assert "...." not in found
+    assert all(f"{number} Part {word}" in found for number, word in enumerate("ABCD", 1))

@@ -54,3 +54,26 @@ def test_the_blank_after_an_article_number_stays(text: str) -> None:
 def test_an_article_number_on_a_line_of_its_own_is_not_glued() -> None:
     assert join_lines(["第九十六条　", "股份有限", "公司"]) == "第九十六条 股份有限公司"
     assert join_lines(["依照第九十六条", "的规定"]) == "依照第九十六条的规定"
+
+
+CONTENTS = "目录\n\n第一章 总则 ........ 1\n第二章 预订会议室……………… 3\n\n第三章 附则. . . . . . 12\n\n"
+CHAPTERS = "第一章 总则\n\n一段话。\n\n第二章 预订会议室\n\n又一段话。\n\n第三章 附则\n\n完。\n"
+
+
+def test_a_table_of_contents_is_left_out() -> None:
+    text = TextParser().parse((CONTENTS + CHAPTERS).encode(), "a.txt").text
+    assert text == "目录\n\n" + CHAPTERS.strip()
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        CONTENTS,
+        "Tea ........ 3\nCoffee ........ 4\nCake ........ 5\n\nWe sell tea, coffee and cake.",
+        "第一章 总则 ........ 1\n第二章 附则 ........ 3\n\n第一章 总则\n\n第二章 附则\n\n完。",
+        "a ........ 9\nb ........ 5\nc ........ 1\n\na\n\nb\n\nc",
+    ],
+)
+def test_what_only_looks_like_one_stays(text: str) -> None:
+    kept = TextParser().parse(text.encode(), "a.txt").text
+    assert [line.strip() for line in kept.split("\n") if line.strip()] == [line for line in text.split("\n") if line]

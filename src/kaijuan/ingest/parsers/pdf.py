@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import re
 import unicodedata
 from collections import defaultdict
@@ -14,6 +15,7 @@ import pypdfium2.raw as pdfium
 
 from kaijuan.core.documents import ParsedDocument, Scalar
 from kaijuan.errors import BrokenDocumentError, EmptyDocumentError, EncryptedDocumentError
+from kaijuan.ingest.parsers.contents import contents_lines
 from kaijuan.ingest.parsers.draft import Draft
 from kaijuan.ingest.parsers.pdf_blocks import groups_of, hyphenated_words, written
 from kaijuan.ingest.parsers.pdf_furniture import without_furniture
@@ -57,7 +59,7 @@ class PdfParser:
         if not any(pages.lines):
             _refuse(pages, name)
         heights = [height for _, height in pages.sizes]
-        kept = without_furniture(pages.lines, heights)
+        kept = _without_contents(without_furniture(pages.lines, heights))
         every = [line for lines in kept for line in lines]
         words = hyphenated_words(every)
         draft = Draft()
@@ -106,6 +108,12 @@ def _read(document: Any) -> _Pages:
         pages.sizes.append((maker.number(text.width), maker.number(text.height)))
         pages.lines.append(lines_in_order(text.runs, number, maker))
     return pages
+
+
+def _without_contents(pages: list[list[Line]]) -> list[list[Line]]:
+    gone = contents_lines([line.text for lines in pages for line in lines])
+    number = itertools.count()
+    return [[line for line in lines if next(number) not in gone] for lines in pages]
 
 
 def _read_page(document: Any, index: int) -> PageText:

@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from kaijuan.core.documents import BlockKind, ParsedDocument
 from kaijuan.errors import EmptyDocumentError
 from kaijuan.ingest.encoding import decode
+from kaijuan.ingest.parsers.contents import contents_lines
 from kaijuan.ingest.parsers.draft import Draft, stem
 from kaijuan.ingest.parsers.headings import numbered_level
 from kaijuan.ingest.parsers.item_headings import Style, heading_level, heading_styles, width
@@ -24,13 +25,16 @@ class TextParser:
     """Parser of kind "text". Linear in the length, also without a single line end."""
 
     def parse(self, data: bytes, name: str) -> ParsedDocument:
-        """Return paragraphs, lists and clearly numbered headings."""
+        """Return paragraphs, lists and clearly numbered headings; a printed table of contents is left out."""
         decoded = decode(data)
         if not decoded.text.strip():
             raise EmptyDocumentError(f"{name} is empty.")
         draft = Draft()
-        pieces = list(paragraphs(decoded.text))
-        styles = heading_styles(decoded.text.split("\n"))
+        lines = decoded.text.split("\n")
+        gone = contents_lines(lines)
+        lines = ["" if at in gone else line for at, line in enumerate(lines)]
+        pieces = list(paragraphs("\n".join(lines)))
+        styles = heading_styles(lines)
         titles = []
         for paragraph, following in zip(pieces, [*pieces[1:], ""], strict=True):
             for part, level in _parts(paragraph, following, styles):
