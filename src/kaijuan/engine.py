@@ -348,7 +348,7 @@ class Kaijuan:
             catalog=self.catalog,
             index=await self._index(kb),
             embedder=self.embedder,
-            read_text=self.texts.read,
+            texts=self.texts,
             settings=self.config.retrieve,
             known_fields=self._fields.setdefault(kb.space, set()),
         )

@@ -13,6 +13,7 @@ from kaijuan.core.filters import Filter, Value
 from kaijuan.core.ids import ChunkId
 from kaijuan.core.snapshots import OPEN
 from kaijuan.core.spans import Span
+from kaijuan.errors import NotFoundError, StoreError
 
 Vectors = npt.NDArray[np.float32]
 """Shape (n, dimensions), rows of length 1."""
@@ -175,6 +176,9 @@ class BlobStore(Protocol):
 
     async def get(self, name: str) -> bytes:
         """Return the bytes; NotFoundError when missing, CorruptStoreError when they do not hash to `name`."""
+
+    async def get_each(self, names: Sequence[str]) -> list[bytes | StoreError | NotFoundError]:
+        """`get` for several blobs in one call; what cannot be read comes as its error, in its place."""
 
     async def exists(self, name: str) -> bool: ...
 

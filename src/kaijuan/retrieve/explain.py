@@ -97,7 +97,7 @@ async def _by_text(
     standing = {candidate.chunk_id: place for place, candidate in enumerate(result.trace.candidates)}
     found: list[tuple[Chunk, Version]] = []
     async for version in _versions(context, request):
-        text = await context.read_text(version.text_hash)
+        text = await context.texts.read(version.text_hash)
         places = list(_places(text, words))
         if not places:
             continue
@@ -129,7 +129,7 @@ async def _versions(context: Retrieval, request: SearchRequest) -> AsyncIterator
 async def _explain_one(
     context: Retrieval, request: SearchRequest, result: SearchResult, chunk: Chunk, version: Version
 ) -> ChunkExplanation:
-    text = chunk.span.of(await context.read_text(version.text_hash))
+    text = chunk.span.of(await context.texts.read(version.text_hash))
     candidate = next((item for item in result.trace.candidates if item.chunk_id == chunk.id), None)
     stages = await _stages(context, request, result, chunk, text, candidate)
     failed = next((stage for stage in stages if not stage.passed), None)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from kaijuan import telemetry
@@ -14,7 +14,6 @@ from kaijuan.core.spans import Span
 from kaijuan.errors import CorruptStoreError, KaijuanError
 from kaijuan.index.catalog import CatalogReader, Families, KnowledgeBase
 from kaijuan.index.ports import Embedder, Index
-from kaijuan.index.write import UNREADABLE
 from kaijuan.retrieve.cut import USED, fate
 from kaijuan.retrieve.expand import Area, areas, passage
 from kaijuan.retrieve.fuse import Fused, minmax, rrf
@@ -26,6 +25,7 @@ from kaijuan.retrieve.routes.dense import DenseRoute
 from kaijuan.retrieve.routes.lexical import LexicalRoute
 from kaijuan.retrieve.scope import check_fields, scope
 from kaijuan.retrieve.settings import RetrieveSettings
+from kaijuan.retrieve.texts import TextShelf
 from kaijuan.retrieve.understand import understand
 
 SHORT = 500
@@ -58,8 +58,7 @@ class Retrieval:
     index: Index | None
     """None while the knowledge base has never been published."""
     embedder: Embedder
-    read_text: Callable[[str], Awaitable[str]]
-    """Canonical text by blob name."""
+    texts: TextShelf
     settings: RetrieveSettings
     known_fields: set[str] = field(default_factory=set)
     """Fields that documents are known to have, kept between searches of one index space."""
@@ -221,17 +220,17 @@ async def _expand(context: Retrieval, request: SearchRequest, found: _Found) -> 
 async def _texts(
     context: Retrieval, versions: Mapping[VersionId, Version]
 ) -> tuple[dict[VersionId, str], dict[VersionId, KaijuanError]]:
-    async def read(version: Version) -> str | KaijuanError:
-        try:
-            return await context.read_text(version.text_hash)
-        except UNREADABLE as error:
-            telemetry.count("search.unreadable")
-            telemetry.event("search.unreadable", version=version.id, source=version.source, code=error.code)
-            return error
-
-    found = dict(zip(versions, await asyncio.gather(*map(read, versions.values())), strict=True))
-    texts = {id: text for id, text in found.items() if isinstance(text, str)}
-    return texts, {id: error for id, error in found.items() if isinstance(error, KaijuanError)}
+    found = await context.texts.read_each([version.text_hash for version in versions.values()])
+    texts: dict[VersionId, str] = {}
+    errors: dict[VersionId, KaijuanError] = {}
+    for version, text in zip(versions.values(), found, strict=True):
+        if isinstance(text, str):
+            texts[version.id] = text
+            continue
+        telemetry.count("search.unreadable")
+        telemetry.event("search.unreadable", version=version.id, source=version.source, code=text.code)
+        errors[version.id] = text
+    return texts, errors
 
 
 def _marked(candidate: Candidate, error: KaijuanError | None) -> Candidate:

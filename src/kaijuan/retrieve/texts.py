@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from collections import OrderedDict
+from collections.abc import Sequence
 
+from kaijuan.errors import NotFoundError, StoreError
 from kaijuan.index.ports import BlobStore
 
 
@@ -21,7 +23,17 @@ class TextShelf:
         if name in self._texts:
             self._texts.move_to_end(name)
             return self._texts[name]
-        text = (await self._blobs.get(name)).decode()
+        return self._keep(name, (await self._blobs.get(name)).decode())
+
+    async def read_each(self, names: Sequence[str]) -> list[str | StoreError | NotFoundError]:
+        """Return several texts at once; what cannot be read comes as its error, in its place."""
+        missing = [name for name in dict.fromkeys(names) if name not in self._texts]
+        found: dict[str, str | StoreError | NotFoundError] = {}
+        for name, data in zip(missing, await self._blobs.get_each(missing) if missing else [], strict=True):
+            found[name] = self._keep(name, data.decode()) if isinstance(data, bytes) else data
+        return [found[name] if name in found else await self.read(name) for name in names]
+
+    def _keep(self, name: str, text: str) -> str:
         if len(text) <= self._max_characters and name not in self._texts:
             self._texts[name] = text
             self._characters += len(text)

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from kaijuan.core.text.bm25 import query_terms, query_weights
-from kaijuan.core.text.normalise import normalise
+from kaijuan.core.text.bm25 import numbered, weighted_terms
+from kaijuan.core.text.normalise import folded
 from kaijuan.errors import UsageError
 from kaijuan.retrieve.ports import Query
 
@@ -18,5 +18,5 @@ def understand(text: str) -> Query:
         raise UsageError(
             f"The question has {len(text)} characters.", hint=f"Shorten it to at most {MAX_QUERY_CHARACTERS}."
         )
-    normalised, _ = normalise(text)
-    return Query(text=text, normalised=normalised, terms=query_terms(text), weights=query_weights(text))
+    terms = weighted_terms(text)
+    return Query(text=text, normalised=folded(text), terms=tuple(terms), weights=numbered(terms))

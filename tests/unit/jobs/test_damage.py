@@ -65,7 +65,7 @@ async def _searched(shop: Workshop, text: str, k: int = 5) -> SearchResult:
         catalog=shop.catalog,
         index=await shop.index(),
         embedder=shop.embedder,
-        read_text=TextShelf(shop.blobs).read,
+        texts=TextShelf(shop.blobs),
         settings=RetrieveSettings(),
     )
     request = SearchRequest(text=text, k=k, kb=kb, snapshot=kb.head, principals=frozenset({"all"}), cut=False)

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from zlib import crc32
 
 from kaijuan.core.text.analyse import WEIGHTS, Cutter, TermKind, analyse, keys_of
@@ -60,8 +60,13 @@ def document_weights(fields: Sequence[tuple[str, float]], *, cut: Cutter | None 
 
 def query_weights(text: str, *, bigram_share: float = BIGRAM_SHARE, cut: Cutter | None = None) -> dict[int, float]:
     """Return term id to weight for a question. `bigram_share` is what a bigram counts beside a word."""
+    return numbered(weighted_terms(text, bigram_share=bigram_share, cut=cut))
+
+
+def numbered(terms: Mapping[str, float]) -> dict[int, float]:
+    """Return weights by term id; terms that share an id add up."""
     weights: dict[int, float] = {}
-    for key, weight in _query(text, bigram_share, cut).items():
+    for key, weight in terms.items():
         number = term_id(key)
         weights[number] = weights.get(number, 0.0) + weight
     return weights
@@ -69,11 +74,14 @@ def query_weights(text: str, *, bigram_share: float = BIGRAM_SHARE, cut: Cutter 
 
 def query_terms(text: str, *, cut: Cutter | None = None) -> tuple[str, ...]:
     """Return the terms a question is searched by, for a trace, in the order they were found."""
-    return tuple(_query(text, BIGRAM_SHARE, cut))
+    return tuple(weighted_terms(text, cut=cut))
 
 
-def _query(text: str, bigram_share: float, cut: Cutter | None) -> dict[str, float]:
-    """Return key to weight. A term asked twice counts twice: long questions repeat what they are about."""
+def weighted_terms(text: str, *, bigram_share: float = BIGRAM_SHARE, cut: Cutter | None = None) -> dict[str, float]:
+    """Return term to weight for a question, in the order found.
+
+    A term asked twice counts twice: long questions repeat what they are about.
+    """
     weights: dict[str, float] = {}
     for term in analyse(text, cut=cut):
         scale = bigram_share / BIGRAM_SHARE if term.kind is TermKind.BIGRAM else 1.0

@@ -7,7 +7,7 @@ import errno
 import os
 import re
 import secrets
-from collections.abc import AsyncIterator, Callable, Iterator
+from collections.abc import AsyncIterator, Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager, suppress
 from itertools import islice
@@ -54,6 +54,17 @@ class DiskBlobStore:
     async def get(self, name: str) -> bytes:
         """Return the bytes; NotFoundError when missing, CorruptStoreError when they do not hash to `name`."""
         return await self._run(lambda: self._get(name))
+
+    async def get_each(self, names: Sequence[str]) -> list[bytes | StoreError | NotFoundError]:
+        """Read several in one go; what cannot be read comes as its error, in its place."""
+
+        def read(name: str) -> bytes | StoreError | NotFoundError:
+            try:
+                return self._get(name)
+            except (StoreError, NotFoundError) as error:
+                return error
+
+        return await self._run(lambda: [read(name) for name in names])
 
     async def exists(self, name: str) -> bool:
         """Say whether the blob is there."""

@@ -5,11 +5,12 @@ from __future__ import annotations
 import sqlite3
 import time
 from collections.abc import Collection, Iterator, Mapping, Sequence
+from functools import lru_cache
 from itertools import islice
 from pathlib import Path
 from typing import Any, TypeVar
 
-from sqlalchemy import Connection, Engine, Table, create_engine, event
+from sqlalchemy import ColumnElement, Connection, Engine, Row, Select, Table, bindparam, create_engine, event
 from sqlalchemy.dialects import postgresql, sqlite
 from sqlalchemy.engine import URL, make_url
 from sqlalchemy.engine.interfaces import DBAPIConnection
@@ -19,7 +20,8 @@ _Item = TypeVar("_Item")
 BUSY_SECONDS = 15.0
 """How long a write waits for another process's before BusyError."""
 _CACHE_KIB = 32 * 1024
-BATCH = 500
+_LENGTHS = (8, 32, 128, 500)
+BATCH = _LENGTHS[-1]
 """Values in one IN-list; SQLite before 3.32 allowed 999 variables in all."""
 _WAL_TRIES = 100
 
@@ -89,6 +91,26 @@ def batches(items: Collection[_Item], size: int = BATCH) -> Iterator[list[_Item]
     source = iter(items)
     while batch := list(islice(source, size)):
         yield batch
+
+
+def rows_with(
+    connection: Connection, query: Select[Any], column: ColumnElement[Any], values: Collection[str]
+) -> Iterator[Row[Any]]:
+    """Yield the rows of `query` whose column has one of the values.
+
+    The statement is built once for each of a few lengths and the list padded with its last value: a list of any other
+    length would be compiled anew every time, which costs as much as the query. `query` must be a lasting value.
+    """
+    for batch in batches(values):
+        size = next(length for length in _LENGTHS if length >= len(batch))
+        padded = batch + [batch[-1]] * (size - len(batch))
+        names = (f"value{number}" for number in range(size))
+        yield from connection.execute(_among(query, column, size), dict(zip(names, padded, strict=True)))
+
+
+@lru_cache(maxsize=64)
+def _among(query: Select[Any], column: ColumnElement[Any], size: int) -> Select[Any]:
+    return query.where(column.in_([bindparam(f"value{number}") for number in range(size)]))
 
 
 def insert_missing(connection: Connection, table: Table, rows: Sequence[Mapping[str, Any]]) -> int:

@@ -13,7 +13,7 @@ from kaijuan.core.spans import Span, merge
 from kaijuan.errors import NotFoundError
 from kaijuan.index.catalog import Families, Run, RunItem, StoredTrace
 from kaijuan.stores.catalog import rows, tables
-from kaijuan.stores.catalog.connection import batches
+from kaijuan.stores.catalog.connection import rows_with
 from kaijuan.stores.catalog.faults import storable
 from kaijuan.stores.catalog.publishing import visible_at
 
@@ -21,6 +21,7 @@ _versions, _chunks, _blocks = tables.document_version, tables.chunk, tables.bloc
 _LAST = "\U0010ffff"
 _SHORTEST_ID = 6
 _STREAM = 4096
+_VERSIONS = select(_versions)
 
 
 def _all(connection: Connection, query: Select[Any]) -> list[Version]:
@@ -99,18 +100,16 @@ def history(connection: Connection, document: DocumentId) -> list[Version]:
 def versions_by_id(connection: Connection, ids: Collection[VersionId]) -> dict[VersionId, Version]:
     """Return the versions that exist, staged ones included."""
     found: dict[VersionId, Version] = {}
-    for batch in batches(ids):
-        for row in connection.execute(select(_versions).where(_versions.c.id.in_(batch))):
-            found[VersionId(row.id)] = rows.version_of(row)
+    for row in rows_with(connection, _VERSIONS, _versions.c.id, ids):
+        found[VersionId(row.id)] = rows.version_of(row)
     return found
 
 
 def chunks(connection: Connection, ids: Collection[ChunkId]) -> dict[ChunkId, Chunk]:
     """Return the chunks that exist, in the order asked for."""
     found: dict[str, Chunk] = {}
-    for batch in batches(ids):
-        for row in connection.execute(rows.CHUNKS.where(_chunks.c.id.in_(batch))):
-            found[row.id] = rows.chunk_of(row)
+    for row in rows_with(connection, rows.CHUNKS, _chunks.c.id, ids):
+        found[row.id] = rows.chunk_of(row)
     return {id: found[id] for id in ids if id in found}
 
 

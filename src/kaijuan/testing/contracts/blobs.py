@@ -20,6 +20,14 @@ async def _names(blobs: BlobStore) -> set[str]:
 class BlobStoreContract:
     """Bytes in, the same bytes out, under the hash of them."""
 
+    async def test_several_are_read_at_once_and_the_missing_keep_their_place(self, blobs: BlobStore) -> None:
+        one, two = await blobs.put(b"one"), await blobs.put("二".encode())
+        missing = content_hash(b"never stored")
+        found = await blobs.get_each([two, missing, one, two])
+        assert (found[0], found[2], found[3]) == ("二".encode(), b"one", "二".encode())
+        assert isinstance(found[1], NotFoundError)
+        assert await blobs.get_each([]) == []
+
     async def test_starts_empty(self, blobs: BlobStore) -> None:
         assert await _names(blobs) == set()
 
