@@ -399,7 +399,9 @@ def _home_path(given: Path | str | None) -> Path:
     try:
         return Path(given or os.environ.get("KAIJUAN_HOME") or "~/.kaijuan").expanduser().resolve()
     except (OSError, RuntimeError, ValueError) as error:
-        raise UsageError(f"{str(given)!r} cannot be a home folder: {error}.", hint="Choose another.") from error
+        raise UsageError(
+            f"{str(given)!r} cannot be a home folder: {str(error).rstrip(chr(46))}.", hint="Choose another."
+        ) from error
 
 
 async def _walk(sources: Sequence[Source], targets: Sequence[str]) -> AsyncIterator[SourceItem | SourceFailure]:

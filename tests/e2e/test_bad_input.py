@@ -215,3 +215,17 @@ async def test_a_full_disk_is_said_and_loses_nothing(tmp_path: Path, folder: Pat
     assert "FULL" in done.stdout, done.stdout + done.stderr
     assert f"STILL 1 {GOOD}" in done.stdout
     assert "AGAIN 1 []" in done.stdout
+
+
+@pytest.mark.skipif(not os.path.exists("/dev/full"), reason="needs the always-full device of Linux")
+@pytest.mark.parametrize("words", [["version"], ["--json", "version"], ["--json", "nonsense"], ["list"]])
+@pytest.mark.parametrize("output", ["> /dev/full", ">&-"])
+def test_lost_output_is_said_without_a_traceback(tmp_path: Path, words: list[str], output: str) -> None:
+    command = f'exec "$0" -m kaijuan --home "$1" {" ".join(words)} {output}'
+    done = subprocess.run(
+        ["sh", "-c", command, sys.executable, str(tmp_path / "home")], capture_output=True, text=True, check=False
+    )
+    assert done.returncode in (1, 2)
+    assert "Traceback" not in done.stderr
+    assert "defect" not in done.stderr
+    assert done.stderr.startswith("Error")

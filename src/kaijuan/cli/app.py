@@ -8,6 +8,7 @@ from __future__ import annotations
 import logging
 import sys
 from collections.abc import Sequence
+from contextlib import suppress
 from pathlib import Path
 from typing import Annotated, Any, NoReturn
 
@@ -94,12 +95,19 @@ def options(
 ) -> None:
     """Read the global options."""
     start_logging(verbose)
-    context.obj = Session(home=home.expanduser(), kb=kb, json=json, config=config, verbose=verbose)
+    context.obj = Session(home=_expanded(home), kb=kb, json=json, config=config, verbose=verbose)
     if version:
         upkeep.version(context)
         raise typer.Exit
     if context.invoked_subcommand is None:
         context.fail("Missing command.")
+
+
+def _expanded(home: Path) -> Path:
+    try:
+        return home.expanduser()
+    except RuntimeError:
+        return home  # the engine names what is wrong with it
 
 
 for command in (
@@ -152,7 +160,8 @@ def _wrong_use(problem: Exception, *, as_json: bool) -> int:
     # NoArgsIsHelp has printed the help already and carries no message of its own.
     message = problem.format_message() if hasattr(problem, "format_message") else str(problem)
     if as_json:
-        screen.show_json(shapes.error_shape(UsageError(message, hint="See `kaijuan --help`.")))
+        with suppress(typer.Exit):
+            screen.show_json(shapes.error_shape(UsageError(message, hint="See `kaijuan --help`.")))
     elif hasattr(problem, "show"):
         problem.show()
     return WRONG_USE
@@ -160,7 +169,8 @@ def _wrong_use(problem: Exception, *, as_json: bool) -> int:
 
 def _show_error(error: KaijuanError, *, as_json: bool) -> None:
     if as_json:
-        screen.show_json(shapes.error_shape(error))
+        with suppress(typer.Exit):  # standard output is lost, which has been said
+            screen.show_json(shapes.error_shape(error))
         return
     from rich.text import Text
 

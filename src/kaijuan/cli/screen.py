@@ -100,22 +100,28 @@ def err() -> Console:
 
 def show(*items: RenderableType) -> None:
     """Print results for people."""
+    _need_output()
+    with _pipe_may_break():
+        sys.stdout.write(_rendered(items))
+        sys.stdout.flush()
+
+
+def _rendered(items: Iterable[RenderableType]) -> str:
     console = out()
     with console.capture() as printed:
         for item in items:
             # rich forgets no_wrap when it prints; a command to copy must stay whole on a narrow screen.
             console.print(item, soft_wrap=bool(getattr(item, "no_wrap", False)))
     text = printed.get()
-    if not console.is_terminal:
-        # Tables and indents are filled up with blanks, which are of no use in a file.
-        text = "".join(f"{each.rstrip()}\n" for each in text.split("\n")).removesuffix("\n")
-    with _pipe_may_break():
-        sys.stdout.write(text)
-        sys.stdout.flush()
+    if console.is_terminal:
+        return text
+    # Tables and indents are filled up with blanks, which are of no use in a file.
+    return "".join(f"{each.rstrip()}\n" for each in text.split("\n")).removesuffix("\n")
 
 
 def show_json(document: object) -> None:
     """Print the one JSON document, UTF-8 whatever the locale says."""
+    _need_output()
     # Surrogates from undecodable file names cannot be encoded; as \udcXX they are valid JSON.
     data = (json.dumps(document, ensure_ascii=False, allow_nan=False) + "\n").encode("utf-8", "backslashreplace")
     with _pipe_may_break():
@@ -157,11 +163,32 @@ def _console(stream: TextIO) -> Console:
 
 @contextmanager
 def _pipe_may_break() -> Iterator[None]:
-    """End the command quietly when the reader of standard output has gone (`kaijuan list | head -1`)."""
+    """End the command quietly when the reader of standard output has gone (`kaijuan list | head -1`).
+
+    Where it cannot be written for another reason (closed, disk full), say so and end with exit code 1.
+    """
     try:
         yield
     except BrokenPipeError:
-        # The interpreter flushes once more at its end; that must not complain.
-        with suppress(OSError, ValueError):
-            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        _forget_output()
         raise typer.Exit(BROKEN_PIPE) from None
+    except OSError as error:
+        _forget_output()
+        _say_output_is_lost(error.strerror or str(error))
+        raise typer.Exit(1) from None
+
+
+def _forget_output() -> None:
+    # The interpreter flushes once more at its end; that must not complain.
+    with suppress(OSError, ValueError):
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+
+
+def _say_output_is_lost(why: str) -> None:
+    err().print(f"Error: standard output cannot be written: {why}.", soft_wrap=True)
+
+
+def _need_output() -> None:
+    if sys.stdout is None:  # started with it closed (`>&-`)
+        _say_output_is_lost("it is closed")
+        raise typer.Exit(1)

@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-import datetime
 import logging
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
-
-from kaijuan.errors import UsageError
 
 if TYPE_CHECKING:
     from kaijuan.core.filters import Filter
@@ -57,18 +54,6 @@ def read_as_of(text: str | None) -> int | float | None:
 
     A date alone means the end of that day, so that what was published on it counts.
     """
-    if text is None:
-        return None
-    word = text.strip()
-    if word.isdecimal():
-        return int(word)
-    try:
-        if len(word) <= len("2024-01-01"):
-            day = datetime.date.fromisoformat(word) + datetime.timedelta(days=1)
-            return datetime.datetime.combine(day, datetime.time()).astimezone().timestamp() - 0.001
-        return datetime.datetime.fromisoformat(word).astimezone().timestamp()
-    except (ValueError, OverflowError) as error:
-        raise UsageError(
-            f"--as-of {text!r} is neither a snapshot nor a time.",
-            hint="Give a number from `kaijuan snapshots`, a date like 2025-03-01 or a time like 2025-03-01T14:30.",
-        ) from error
+    from kaijuan.core.arguments import moment
+
+    return moment(text)

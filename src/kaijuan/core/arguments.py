@@ -71,5 +71,6 @@ def _written(text: str) -> int | float:
         return when.timestamp()
     except (ValueError, OverflowError) as error:
         raise UsageError(
-            f"{text!r} is neither a snapshot number nor a time.", hint="Write 7, 2025-01-31 or 2025-01-31T18:00."
+            f"{text[:80]!r} is neither a snapshot nor a time.",
+            hint="Give a number from `kaijuan snapshots`, a date like 2025-03-01 or a time like 2025-03-01T14:30.",
         ) from error
