@@ -2,6 +2,7 @@ import asyncio
 import threading
 from collections.abc import Iterator
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from urllib.parse import urlsplit
 
 import httpx
 import pytest
@@ -211,6 +212,7 @@ async def test_what_is_no_address(written: str) -> None:
     assert isinstance(found, SourceFailure)
     assert found.code == "fetch_failed"
     assert (found.source + found.message).encode(), "it can be printed and stored"
+    assert urlsplit(found.source).geturl(), "whoever shows it may take it apart"
 
 
 async def test_a_length_that_is_no_number_is_not_believed(site: str) -> None:

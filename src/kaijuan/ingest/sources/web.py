@@ -8,7 +8,7 @@ import re
 import socket
 from collections.abc import AsyncIterator, Callable
 from dataclasses import dataclass
-from urllib.parse import unquote, urlsplit, urlunsplit
+from urllib.parse import quote, unquote, urlsplit, urlunsplit
 
 import httpx
 
@@ -169,8 +169,13 @@ def normal_address(target: str) -> str:
 
 
 def shown_address(target: str) -> str:
-    """Return an address as text that can be printed and stored, whatever bytes it was made of."""
-    return plain(target.strip())
+    """Return an address as text that can be printed, stored and taken apart, whatever it was made of."""
+    shown = plain(target.strip())
+    try:
+        urlsplit(shown)
+    except ValueError:
+        return quote(shown, safe="/:?#@!$&'()*+,;=%-._~")  # brackets and look-alikes of marks are what it refuses
+    return shown
 
 
 def _led(address: str, location: str) -> str:
