@@ -31,6 +31,7 @@ from kaijuan.ingest.isolate import ParserPool
 from kaijuan.ingest.pipeline import fingerprint, read
 from kaijuan.ingest.ports import Source, SourceFailure, SourceItem
 from kaijuan.jobs.doctor import DoctorReport, Patient, examine
+from kaijuan.jobs.report import RebuildReport
 from kaijuan.jobs.run import Ingest, Progress, RunReport, Stage
 from kaijuan.jobs.views import DocumentView, Status, status_of, view_of
 from kaijuan.retrieve.explain import Explanation, explain
@@ -149,8 +150,8 @@ class Kaijuan:
             found.update(dict.fromkeys(version.id for version in await self._meant(kb, word)))
         return await self._ingest().remove(kb, list(found), progress=progress)
 
-    async def rebuild(self, *, progress: ProgressCallback | None = None) -> str:
-        """Build the index anew from the catalog, beside the one that serves readers, and switch; return its name."""
+    async def rebuild(self, *, progress: ProgressCallback | None = None) -> RebuildReport:
+        """Build the index anew from the catalog, beside the one that serves readers, and switch."""
 
         def told(done: int, total: int) -> None:
             if progress is not None:
@@ -158,7 +159,9 @@ class Kaijuan:
                     Progress(stage=Stage.INDEXING, done=done, total=total, failed=0, source="", chunks=0, indexed=0)
                 )
 
-        return (await self._ingest().rebuild(await self._kb(), told)).space
+        lost: builtins.list[str] = []
+        kb = await self._ingest().rebuild(await self._kb(), told, lambda version: lost.append(version.source))
+        return RebuildReport(space=kb.space, unreadable=tuple(lost))
 
     async def doctor(self, *, repair: bool = False) -> DoctorReport:
         """Look whether everything is well; with `repair`, roll back dead runs and mend the index first."""

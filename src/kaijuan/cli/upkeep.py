@@ -47,8 +47,10 @@ def rebuild(context: typer.Context, json: Json = False) -> None:
 
     with session.open() as base:
         with shown_progress(noun="version") as progress:
-            base.rebuild(progress=progress)
+            made = base.rebuild(progress=progress)
         found = base.status()
+    for source in made.unreadable:
+        screen.err().print(f"Left out, its text cannot be read: {screen.line(source)}. Run `kaijuan doctor`.")
     if session.json:
         screen.show_json(shapes.plain(found))
         return

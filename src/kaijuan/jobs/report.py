@@ -64,6 +64,16 @@ class RunReport:
     seconds: float
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RebuildReport:
+    """What a rebuild made."""
+
+    space: str
+    """The index that serves readers now."""
+    unreadable: tuple[str, ...]
+    """Sources of versions that were left out because their stored text cannot be read."""
+
+
 class Tally:
     """Counts of a run under way."""
 

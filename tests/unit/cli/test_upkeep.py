@@ -14,6 +14,7 @@ from kaijuan import __version__
 from kaijuan.core.ids import KbId, RunId
 from kaijuan.index.catalog import Run, RunState
 from kaijuan.jobs.doctor import Check, DoctorReport
+from kaijuan.jobs.report import RebuildReport
 from kaijuan.jobs.views import Status
 
 Kaijuan = Callable[..., Any]
@@ -41,7 +42,7 @@ def _status() -> Status:
 
 @pytest.mark.parametrize("command", ["status", "rebuild"])
 def test_status_as_json_and_as_text(kaijuan: Kaijuan, base: Any, command: str) -> None:
-    base.replies.update(status=_status(), rebuild=None)
+    base.replies.update(status=_status(), rebuild=RebuildReport(space="k-g2", unreadable=()))
     shown = kaijuan(command, "--json").document
     assert (shown["head"], shown["documents"], shown["chunks"], shown["points"]) == (3, 7, 40, 52)
     assert shown["recent_runs"][0]["state"] == "running"
@@ -49,6 +50,11 @@ def test_status_as_json_and_as_text(kaijuan: Kaijuan, base: Any, command: str) -
     assert "52 chunks of all versions, in k-g1" in got
     assert ("Rebuilt the index: 52 chunks" in got) == (command == "rebuild")
     assert "has not finished" in got
+
+
+def test_what_a_rebuild_left_out_is_named(kaijuan: Kaijuan, base: Any) -> None:
+    base.replies.update(status=_status(), rebuild=RebuildReport(space="k-g2", unreadable=("file:///d/a.md",)))
+    assert "Left out, its text cannot be read: file:///d/a.md." in kaijuan("rebuild").err
 
 
 def test_snapshots(kaijuan: Kaijuan, base: Any) -> None:
