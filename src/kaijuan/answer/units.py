@@ -20,7 +20,8 @@ _RULE = re.compile(r"[|\s:+=-]+")
 _CELL = re.compile(r"(?<!\\)\|")
 _LAYOUT = re.compile(rf"(?<=[{EAST_ASIAN}])\s+(?=[{EAST_ASIAN}])")
 _ANNOUNCED = frozenset({BlockKind.LIST, BlockKind.TABLE, BlockKind.CODE})
-_CLAUSE = re.compile(r"[，,、；;：:]\s*")
+# Not inside a number: 1,497,216 and 12:30 are one word each.
+_CLAUSE = re.compile(r"(?!(?<=\d)[,，:：]\s?\d)[，,、；;：:]\s*")
 _JOINED = 200
 """Characters up to which what a Chinese semicolon parts is one sentence: 先断电；再重启 is one piece of advice."""
 _FAQ_WHOLE = 200

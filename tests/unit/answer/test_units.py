@@ -97,3 +97,13 @@ def test_short_uneven_lines_are_rows_and_even_lines_are_prose(passage: MakePassa
     ]
     prose = passage("", (BlockKind.PARAGRAPH, "The first line of this text is\nabout as long as the one after\nit."))
     assert len(units_of(prose, 0, AnswerSettings())) == 1
+
+
+def test_an_overlong_line_is_not_cut_inside_a_number(passage: MakePassage) -> None:
+    made = passage("", (BlockKind.PARAGRAPH, "Cash flow (1,497,216) and 1,343,000 net " * 60))
+    quotes = [unit.quote for unit in units_of(made, 0, AnswerSettings())]
+    assert len(quotes) > 1
+    for quote in quotes:
+        assert quote.count("1,497,216") * 9 + quote.count("1,343,000") * 9 == sum(
+            c.isdigit() or c == "," for c in quote
+        )
