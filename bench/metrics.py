@@ -33,7 +33,8 @@ class Set:
 
 
 def load_set(folder: Path) -> Set:
-    """Read queries.jsonl and qrels.tsv; a CORPUS file may name another folder that holds the corpus."""
+    """Read queries.jsonl and qrels.tsv; a CORPUS file may name another folder that holds the corpus. Blank questions
+    are left out."""
     holder = folder / "CORPUS"
     corpus = (folder / holder.read_text(encoding="utf-8").strip() if holder.exists() else folder) / "corpus.jsonl"
     grades: dict[str, dict[str, int]] = {}
@@ -46,6 +47,6 @@ def load_set(folder: Path) -> Set:
     with (folder / "queries.jsonl").open(encoding="utf-8") as file:
         for line in file:
             row = json.loads(line)
-            if row["_id"] in grades:
+            if row["_id"] in grades and row["text"].strip():
                 texts[row["_id"]] = row["text"]
     return Set(name=folder.name, corpus=corpus, queries=texts, grades=grades)
