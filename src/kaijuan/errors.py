@@ -3,7 +3,8 @@
 KaijuanError
 ├── UsageError            the caller asked for something that cannot be
 │   ├── NotFoundError
-│   └── FilterError
+│   ├── FilterError
+│   └── EvalDataError
 ├── DocumentError         one file or record is at fault; a run goes on without it
 │   ├── MissingSourceError, EmptyDocumentError, BrokenDocumentError, EncryptedDocumentError
 │   ├── UnsupportedDocumentError, OversizeDocumentError
@@ -68,6 +69,13 @@ class FilterError(UsageError):
 
     code = "filter_invalid"
     hint = "Write filters like: kind = pdf and created >= 2024-01-01."
+
+
+class EvalDataError(UsageError):
+    """An evaluation set cannot be used as it is."""
+
+    code = "eval_data_invalid"
+    hint = "The layout of a set is described in the guide, under Evaluation."
 
 
 class DocumentError(KaijuanError):

@@ -1,0 +1,249 @@
+"""Evaluation sets in BEIR layout: corpus.jsonl, queries.jsonl, qrels.tsv, each in one folder.
+
+A file CORPUS may name another folder, relative to the set's, that holds the corpus (Thakur et al., BEIR, 2021, for
+the layout; CORPUS is ours).
+"""
+
+from __future__ import annotations
+
+import csv
+import hashlib
+import json
+from collections import Counter
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+from kaijuan.errors import EvalDataError
+
+MOST_PROBLEMS_SHOWN = 5
+
+
+@dataclass(frozen=True, kw_only=True)
+class Query:
+    """One question of a set. `answers` are the accepted answers, `answerable` None where the set does not say."""
+
+    id: str
+    text: str
+    answers: tuple[str, ...] = ()
+    answerable: bool | None = None
+    history: tuple[str, ...] = ()
+    """Earlier turns, oldest first."""
+    fields: Mapping[str, Any]
+    """Everything else that the line said."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class EvalSet:
+    """Questions with graded documents. `grades` holds positive grades only: query id -> document id -> grade.
+
+    `problems` are sentences about what was left out, for the report to show.
+    """
+
+    name: str
+    folder: Path
+    corpus: Path
+    queries: tuple[Query, ...]
+    grades: Mapping[str, Mapping[str, int]]
+    problems: tuple[str, ...]
+
+    @property
+    def judged(self) -> tuple[Query, ...]:
+        """The questions with at least one relevant document, in the order of their ids."""
+        return tuple(query for query in self.queries if query.id in self.grades)
+
+    @cached_property
+    def corpus_hash(self) -> str:
+        """SHA-256 of the corpus file, in hexadecimal."""
+        return _file_hash(self.corpus)
+
+    @cached_property
+    def fingerprint(self) -> str:
+        """SHA-256 over corpus, questions and judgements: two sets with one fingerprint are the same set."""
+        parts = [self.corpus_hash]
+        parts += [
+            _file_hash(path) for path in (self.folder / "queries.jsonl", self.folder / "qrels.tsv") if path.exists()
+        ]
+        return hashlib.sha256("".join(parts).encode()).hexdigest()
+
+
+def load_set(folder: Path) -> EvalSet:
+    """Read one set; EvalDataError says which file or line is at fault.
+
+    Blank questions, repeated ids and judgements of unknown questions or documents are left out and named in
+    `problems`; a set of which nothing would be left is an error.
+    """
+    if not folder.is_dir():
+        raise EvalDataError(f"There is no folder {folder}.", hint="Name the folder that holds queries.jsonl.")
+    corpus = _corpus_path(folder)
+    problems: list[str] = []
+    documents = _document_ids(corpus)
+    queries = _queries(folder / "queries.jsonl", problems)
+    grades = _grades(folder / "qrels.tsv", {query.id for query in queries}, documents, problems)
+    return EvalSet(
+        name=folder.resolve().name,
+        folder=folder,
+        corpus=corpus,
+        queries=tuple(sorted(queries, key=lambda query: query.id)),
+        grades=grades,
+        problems=tuple(problems),
+    )
+
+
+def _corpus_path(folder: Path) -> Path:
+    pointer = folder / "CORPUS"
+    holder = folder / pointer.read_text(encoding="utf-8").strip() if pointer.is_file() else folder
+    corpus = holder / "corpus.jsonl"
+    if not corpus.is_file():
+        hint = "Put corpus.jsonl there, or a file CORPUS that names the folder with the corpus."
+        raise EvalDataError(f"The set has no corpus: {corpus} is missing.", hint=hint)
+    return corpus
+
+
+def _document_ids(corpus: Path) -> frozenset[str]:
+    seen = Counter(_text(row, "_id", corpus, number) for number, row in _rows(corpus))
+    if not seen:
+        raise EvalDataError(f"{corpus} holds no document.")
+    repeated = [id for id, count in seen.items() if count > 1]
+    if repeated:
+        raise EvalDataError(
+            f"{corpus} gives {len(repeated)} ids to more than one document: {_some(repeated)}.",
+            hint="Give every document an id of its own; judgements cannot be told apart otherwise.",
+        )
+    return frozenset(seen)
+
+
+def _queries(path: Path, problems: list[str]) -> list[Query]:
+    if not path.is_file():
+        raise EvalDataError(
+            f"The set has no questions: {path} is missing.", hint="Write one JSON object a line: _id, text."
+        )
+    found: dict[str, Query] = {}
+    blank, repeated = [], []
+    for number, row in _rows(path):
+        id = _text(row, "_id", path, number)
+        text = _text(row, "text", path, number)
+        if not text.strip():
+            blank.append(id)
+        elif id in found:
+            repeated.append(id)
+        else:
+            found[id] = _query(id, text, row)
+    _note(problems, blank, "questions are blank")
+    _note(problems, repeated, "question ids come twice; the first is kept")
+    if not found:
+        raise EvalDataError(f"{path} holds no question.")
+    return list(found.values())
+
+
+def _query(id: str, text: str, row: Mapping[str, Any]) -> Query:
+    given = row.get("answer", row.get("answers"))
+    answers = given if isinstance(given, list) else [] if given is None else [given]
+    known = {"_id", "text", "answer", "answers", "history"}
+    return Query(
+        id=id,
+        text=text,
+        answers=tuple(str(answer) for answer in answers if str(answer).strip()),
+        answerable=_answerable(row),
+        history=tuple(_turn(turn) for turn in row.get("history") or ()),
+        fields={key: value for key, value in row.items() if key not in known},
+    )
+
+
+def _answerable(row: Mapping[str, Any]) -> bool | None:
+    said = row.get("answerability", row.get("answerable"))
+    if isinstance(said, bool) or said is None:
+        return said
+    return {"ANSWERABLE": True, "PARTIAL": True, "UNANSWERABLE": False}.get(str(said).upper())
+
+
+def _turn(turn: object) -> str:
+    return str(turn.get("text", "")) if isinstance(turn, dict) else str(turn)
+
+
+def _grades(path: Path, queries: set[str], documents: frozenset[str], problems: list[str]) -> dict[str, dict[str, int]]:
+    if not path.is_file():
+        raise EvalDataError(
+            f"The set has no judgements: {path} is missing.",
+            hint="Write one line for each question and relevant document: query-id, corpus-id, score, parted by tabs.",
+        )
+    grades: dict[str, dict[str, int]] = {}
+    strange_queries, strange_documents = [], []
+    for query, document, grade in _judgements(path):
+        if query not in queries:
+            strange_queries.append(query)
+        elif document not in documents:
+            strange_documents.append(document)
+        elif grade > 0:
+            grades.setdefault(query, {})[document] = grade
+    _note(problems, strange_queries, "judgements name questions that the set does not have")
+    _note(problems, strange_documents, "judgements name documents that the corpus does not have")
+    if not grades:
+        raise EvalDataError(
+            f"No judgement in {path} fits the questions and the corpus.{_first(problems)}",
+            hint="The ids in qrels.tsv must be those in queries.jsonl and corpus.jsonl.",
+        )
+    return grades
+
+
+def _judgements(path: Path) -> Iterator[tuple[str, str, int]]:
+    with path.open(encoding="utf-8-sig", newline="") as file:
+        for number, row in enumerate(csv.reader(file, delimiter="\t", quoting=csv.QUOTE_NONE), start=1):
+            if not row or (number == 1 and row[0] == "query-id"):
+                continue
+            try:
+                query, document, grade = row
+                yield query, document, int(float(grade))
+            except ValueError as error:
+                raise EvalDataError(
+                    f"Line {number} of {path} is not a judgement: {row!r:.120}.",
+                    hint="A line is: query-id, corpus-id, score, parted by tabs.",
+                ) from error
+
+
+def _rows(path: Path) -> Iterator[tuple[int, Mapping[str, Any]]]:
+    try:
+        with path.open(encoding="utf-8-sig") as file:
+            for number, line in enumerate(file, start=1):
+                if line.strip():
+                    yield number, _row(line, path, number)
+    except UnicodeDecodeError as error:
+        raise EvalDataError(f"{path} is not UTF-8.", hint="Save it as UTF-8.") from error
+
+
+def _row(line: str, path: Path, number: int) -> Mapping[str, Any]:
+    try:
+        row = json.loads(line)
+    except json.JSONDecodeError as error:
+        raise EvalDataError(f"Line {number} of {path} is not JSON: {error.msg}.") from error
+    if not isinstance(row, dict):
+        raise EvalDataError(f"Line {number} of {path} is not a JSON object.")
+    return row
+
+
+def _text(row: Mapping[str, Any], key: str, path: Path, number: int) -> str:
+    value = row.get(key)
+    if not isinstance(value, str | int):
+        raise EvalDataError(f"Line {number} of {path} has no {key}.", hint=f"Each line needs {key}, as text.")
+    return str(value)
+
+
+def _note(problems: list[str], ids: list[str], what: str) -> None:
+    if ids:
+        problems.append(f"{len(ids)} {what}: {_some(ids)}.")
+
+
+def _some(ids: list[str]) -> str:
+    shown = ", ".join(ids[:MOST_PROBLEMS_SHOWN])
+    return shown if len(ids) <= MOST_PROBLEMS_SHOWN else f"{shown}, ..."
+
+
+def _first(problems: list[str]) -> str:
+    return f" {problems[-1]}" if problems else ""
+
+
+def _file_hash(path: Path) -> str:
+    with path.open("rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()
