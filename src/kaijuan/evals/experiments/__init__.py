@@ -1,0 +1,1 @@
+"""Experiments: named configurations, run on the same questions and told apart by a paired test."""
