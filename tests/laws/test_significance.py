@@ -99,8 +99,9 @@ def test_where_nothing_differs_about_alpha_are_found_significant(kind: str) -> N
         first, second = _runs(rows)
         found.append(compare(first, second, seed=turn, resamples=FEW).p)
     rejected = sum(p <= 0.05 for p in found)
-    # 600 draws at 5 %: 30 expected; 99.8 % of binomial draws lie within 14 and 47. Ties make the test milder.
-    assert (14 if kind == "graded" else 4) <= rejected <= 47
+    # 600 draws at 5 %: 30 expected; 99.8 % of binomial draws lie within 14 and 47. Few p values are possible
+    # where scores are 0 or 1, so that the test is milder there.
+    assert (14 if kind == "graded" else 1) <= rejected <= 47
 
 
 def test_the_interval_covers_the_truth_about_as_often_as_it_says() -> None:
