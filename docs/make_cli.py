@@ -84,6 +84,15 @@ quote is exactly text[start:end] of that version.""",
     "doctor": """{"ok", "checks": [{"name", "ok", "detail", "hint"}]}""",
     "demo": """{"run": as of `add`, "answers": [as of `ask`]}""",
     "version": """{"version", "python"}""",
+    "eval retrieval": """{"set", "documents", "chunks", "queries",
+ "metrics": {"ndcg@10", "recall@5", "recall@10", "recall@50", "mrr@10", "hit@1", "hit@5", "precision@5", "map"},
+ "stages": {"dense", "lexical", "fused", "final": each as `metrics`}, "by_kind": {kind: {"queries", ...metrics}},
+ "latency_ms": {"p50", "p95", "p99"}, "config": {"k", "limit", "seed", "embedder", ...settings},
+ "ingest": {"reused", "seconds"}, "resumed", "fingerprint", "problems": [sentence]}
+
+metrics and by_kind are of the stage final, what a reader is given. With several --data: {"sets": [these]}.""",
+    "eval bases": """{"bases": [{"name", "path", "bytes", "corpus", "documents", "chunks", "finished"}],
+ "deleted", "bytes_freed"}""",
 }
 """What `--json` prints, in brief. A test compares the outermost names with real output."""
 
@@ -92,9 +101,18 @@ def page() -> str:
     """Return the whole page."""
     command = typer.main.get_command(app)
     parts = [HEAD, "## Global options\n\nBefore the command's name.\n", _options(command.params)]
-    for name, each in command.commands.items():  # type: ignore[attr-defined] # a group, of whichever click
+    for name, each in commands(command):
         parts.extend(_command(name, each))
     return "\n".join(parts)
+
+
+def commands(group: Any, before: str = "") -> Iterator[tuple[str, Any]]:
+    """Yield every command with its whole name, those of groups within too ("eval retrieval")."""
+    for name, each in group.commands.items():
+        if hasattr(each, "commands"):
+            yield from commands(each, f"{before}{name} ")
+        else:
+            yield f"{before}{name}", each
 
 
 def _command(name: str, command: Any) -> Iterator[str]:

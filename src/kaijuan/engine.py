@@ -16,13 +16,14 @@ from urllib.parse import quote
 from kaijuan import registry
 from kaijuan.answer.results import Answer
 from kaijuan.answer.supplement import answer_or_look_elsewhere
-from kaijuan.config import Config, load_config
+from kaijuan.config import Config, EmbedderSettings, load_config
 from kaijuan.core import arguments
 from kaijuan.core.arguments import Filters, Moment, Targets
 from kaijuan.core.documents import Version
 from kaijuan.core.filters import Filter
-from kaijuan.core.ids import VersionId
+from kaijuan.core.ids import VersionId, stable_id
 from kaijuan.core.snapshots import Snapshot
+from kaijuan.core.text.analyse import ANALYSER
 from kaijuan.errors import ClosedError, NotFoundError, StoreError, UsageError
 from kaijuan.index.catalog import Catalog, KnowledgeBase, StoredTrace
 from kaijuan.index.ports import BlobStore, Embedder, Index, IndexStore
@@ -81,22 +82,13 @@ class Kaijuan:
         self.catalog: Catalog = registry.load("catalog", stores.catalog)(self.home / "catalog.db")
         self.blobs: BlobStore = registry.load("blobs", stores.blobs)(self.home / "blobs")
         self.indexes: IndexStore = self._index_store()
-        self.embedder: Embedder = embedder or self._embedder()
+        self.embedder: Embedder = embedder or make_embedder(self.config.embedder, self.home / "cache")
         self.texts = TextShelf(self.blobs)
 
     def _index_store(self) -> IndexStore:
         stores = self.config.stores
         kind: Callable[..., IndexStore] = registry.load("index", stores.index)
         return kind() if stores.index == "memory" else kind(self.home, idle_seconds=stores.index_idle_seconds)
-
-    def _embedder(self) -> Embedder:
-        settings = self.config.embedder
-        cache = self.home / "cache"
-        inner: Embedder = registry.load("embedder", settings.name).from_settings(settings, cache)
-        cached: Embedder = registry.load("embedding_cache", "sqlite")(
-            inner, cache / "embeddings.db", max_bytes=settings.cache_mb * 2**20
-        )
-        return cached
 
     async def close(self) -> None:
         """Release every resource. Twice is fine; the verbs raise ClosedError afterwards."""
@@ -396,6 +388,31 @@ class Kaijuan:
         body: Mapping[str, object] = {**asdict(result.trace), "status": str(given.status), "answer": given.answer}
         trace = StoredTrace(id=result.trace.id, kb_id=kb.id, created_at=self._clock(), body=body)
         await self.catalog.save_trace(trace, keep=self.config.retrieve.traces_kept)
+
+
+def make_embedder(settings: EmbedderSettings, cache: Path) -> Embedder:
+    """Return the configured embedder before its cache of vectors, both of which keep their files in `cache`."""
+    inner: Embedder = registry.load("embedder", settings.name).from_settings(settings, cache)
+    cached: Embedder = registry.load("embedding_cache", "sqlite")(
+        inner, cache / "embeddings.db", max_bytes=settings.cache_mb * 2**20
+    )
+    return cached
+
+
+def pipeline_fingerprint(config: Config, embedder: Embedder) -> str:
+    """Name all that turns documents into searchable chunks: one corpus and one fingerprint give the same base."""
+    speed_only = {"embed_batch", "group_chunks", "grace_seconds"}
+    return stable_id(
+        "points",
+        fingerprint(registry.targets("parser")),
+        config.ingest.max_bytes,
+        registry.load("chunker", "recursive")(config.chunk).fingerprint,
+        embedder.info.fingerprint,
+        embedder.info.max_tokens,
+        ANALYSER,
+        config.index.model_dump_json(exclude=speed_only),
+        config.stores.model_dump_json(exclude={"index_idle_seconds"}),
+    )
 
 
 def _home_path(given: Path | str | None) -> Path:

@@ -10,12 +10,12 @@ import sys
 from collections.abc import Sequence
 from contextlib import suppress
 from pathlib import Path
-from typing import Annotated, Any, NoReturn
+from typing import Annotated, NoReturn
 
 import typer
-from typer.core import TyperCommand, TyperGroup
 
-from kaijuan.cli import demo, documents, questions, screen, shapes, upkeep
+from kaijuan.cli import demo, documents, evaluation, questions, screen, shapes, upkeep
+from kaijuan.cli.groups import Command, Group
 from kaijuan.cli.options import Json
 from kaijuan.cli.session import DEFAULT_HOME, DEFAULT_KB, Session, start_logging
 from kaijuan.errors import KaijuanError, NotFoundError, UsageError
@@ -26,28 +26,6 @@ STOPPED = 130
 
 UsageProblem: type[typer.TyperException] | type[Exception] = typer.BadParameter.__bases__[0]
 """What the parser raises for a command line it cannot read; each version of typer keeps it elsewhere."""
-
-
-class Group(TyperGroup):
-    """The command with its options."""
-
-    def get_help_option(self, ctx: Any) -> Any:
-        """Return --help without a type: people read `--help <bool>` as something to fill in."""
-        return _bare(super().get_help_option(ctx))
-
-
-class Command(TyperCommand):
-    """One command of it."""
-
-    def get_help_option(self, ctx: Any) -> Any:
-        """Return --help without a type."""
-        return _bare(super().get_help_option(ctx))
-
-
-def _bare(option: Any) -> Any:
-    if option is not None:
-        option.metavar = ""
-    return option
 
 
 app = typer.Typer(
@@ -126,6 +104,7 @@ for command in (
     upkeep.version,
 ):
     app.command(command.__name__.rstrip("_"), cls=Command)(command)
+app.add_typer(evaluation.app)
 
 
 def main(words: Sequence[str] | None = None) -> NoReturn:

@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass
+from pathlib import Path
 from typing import Any
+
+from kaijuan.errors import EvalDataError, UsageError
 
 STAGES = ("dense", "lexical", "fused", "final")
 """Stages whose rankings are kept, in the order of the flow. `final` is what a reader is given."""
@@ -36,3 +40,40 @@ class RetrievalRun:
     config: Mapping[str, Any]
     queries: tuple[QueryRun, ...]
     problems: tuple[str, ...] = ()
+
+
+def write_runs(path: Path, runs: Sequence[RetrievalRun]) -> None:
+    """Write runs to a JSON file, whole or not at all."""
+    text = json.dumps({"runs": [asdict(run) for run in runs]}, ensure_ascii=False, indent=1)
+    fresh = path.with_name(path.name + ".new")
+    try:
+        fresh.write_text(text + "\n", encoding="utf-8", errors="backslashreplace")
+        fresh.replace(path)
+    except OSError as error:
+        raise UsageError(f"{path} cannot be written: {error.strerror}.", hint="Choose another file.") from error
+
+
+def read_runs(path: Path) -> tuple[RetrievalRun, ...]:
+    """Read what `write_runs` wrote; EvalDataError when the file holds something else."""
+    try:
+        rows = json.loads(path.read_text(encoding="utf-8"))["runs"]
+        return tuple(_run(row) for row in rows)
+    except OSError as error:
+        raise EvalDataError(f"{path} cannot be read: {error.strerror}.") from error
+    except (ValueError, KeyError, TypeError) as error:
+        raise EvalDataError(
+            f"{path} holds no retrieval results.", hint="Write it with eval retrieval --save."
+        ) from error
+
+
+def _run(row: Mapping[str, Any]) -> RetrievalRun:
+    queries = tuple(
+        QueryRun(
+            query_id=query["query_id"],
+            kind=query["kind"],
+            rankings={stage: tuple(ranking) for stage, ranking in query["rankings"].items()},
+            milliseconds=query["milliseconds"],
+        )
+        for query in row["queries"]
+    )
+    return RetrievalRun(**{**row, "queries": queries, "problems": tuple(row["problems"])})
