@@ -70,6 +70,21 @@ class StoreSettings(BaseModel):
     """How long the index owner process stays without a request."""
 
 
+class EvalSettings(BaseModel):
+    """Who judges answers in an evaluation, where rules cannot."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    judge_url: str = ""
+    """Base address of a service that speaks OpenAI's chat protocol, for `kaijuan eval answers --judge model`."""
+    judge_model: str = ""
+    """Name of the model at that service."""
+    judge_key: SecretStr = SecretStr("")
+    """Key of that service; better in the environment than in a file."""
+    judge_seconds: float = Field(default=60.0, gt=0, le=3600)
+    """Longest wait for one ruling."""
+
+
 class Config(BaseModel):
     """Everything that can be set."""
 
@@ -83,6 +98,7 @@ class Config(BaseModel):
     stores: StoreSettings = StoreSettings()
     retrieve: RetrieveSettings = RetrieveSettings()
     answer: AnswerSettings = AnswerSettings()
+    eval: EvalSettings = EvalSettings()
 
 
 def load_config(home: Path, file: Path | None = None, *, environ: Mapping[str, str] | None = None) -> Config:
