@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections import Counter
 
 from kaijuan.core.text.characters import HAN
 
@@ -29,13 +30,28 @@ _SCRIPTS = (
 )
 
 
+class _ScriptOf(dict[str, str]):
+    """Character to the name of its script, "" for none, learnt as characters are met: bounded by Unicode itself."""
+
+    def __missing__(self, character: str) -> str:
+        name = next((name for name, script in _SCRIPTS if script.match(character)), "")
+        self[character] = name
+        return name
+
+
+_SCRIPT_OF = _ScriptOf()
+
+
 def language_of(text: str) -> str:
     """Return "zh" (simplified or traditional), "en", "ja", "ko" or another script's main language; "" for none.
 
     Latin script counts as English: telling Latin languages apart needs words, and nothing here depends on it.
     """
-    sample = text[:SAMPLE]
-    counts = {name: len(script.findall(sample)) for name, script in _SCRIPTS}
+    counts = {name: 0 for name, _ in _SCRIPTS}
+    # By character and not by pattern: a text repeats its characters, and ten searches cost twice as much.
+    for character, count in Counter(text[:SAMPLE]).items():
+        if script := _SCRIPT_OF[character]:
+            counts[script] += count
     letters = sum(counts.values())
     if not letters:
         return ""
