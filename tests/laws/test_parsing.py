@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 from lxml import etree
 from reportlab.pdfgen import canvas
 
-from kaijuan.core.documents import BlockKind, ParsedDocument
+from kaijuan.core.documents import BlockKind, ParsedDocument, table_from
 from kaijuan.core.spans import Span
 from kaijuan.errors import DocumentError
 from kaijuan.ingest.encoding import decode
@@ -27,7 +27,7 @@ from kaijuan.ingest.parsers.html import HtmlParser
 from kaijuan.ingest.parsers.joining import join_lines, squeeze
 from kaijuan.ingest.parsers.markdown import MarkdownParser
 from kaijuan.ingest.parsers.pdf import PdfParser
-from kaijuan.ingest.parsers.pipes import Cell, pipe_table
+from kaijuan.ingest.parsers.pipes import Cell, pipe_table, table_of, words_in
 from kaijuan.ingest.parsers.record import RecordParser
 from kaijuan.ingest.parsers.text import TextParser
 from kaijuan.stores.index.checks import check_payload
@@ -106,6 +106,32 @@ def test_every_cell_value_is_in_a_table_once(rows: list[list[tuple[str, int, int
         assert table.count(f"| {cell.text} |") == 1
     widths = {line.count("|") for line in table.split("\n")}
     assert len(widths) == 1
+
+
+@given(
+    rows=st.lists(
+        st.lists(
+            st.tuples(st.sampled_from(["", "a", "b|c", "\\|", "中\n文", " "]), st.integers(1, 3), st.integers(1, 3)),
+            min_size=1,
+            max_size=4,
+        ),
+        max_size=5,
+    )
+)
+@settings(max_examples=200, deadline=None)
+def test_every_cell_of_a_table_knows_where_its_words_stand(rows: list[list[tuple[str, int, int]]]) -> None:
+    made = table_of([[Cell(*cell) for cell in row] for row in rows])
+    said = [squeeze(text) for row in rows for text, _, _ in row if text.strip()]
+    if made is None:
+        assert not said
+        return
+    assert sorted(words_in(made.text, cell) for cell in made.table.cells) == sorted(said)
+    lines = made.text.split("\n")
+    for cell in made.table.cells:
+        # The rule is the second line of the text and no row of the table.
+        assert made.text.count("\n", 0, cell.span.start) == cell.row + (cell.row > 0)
+    assert len(lines) == made.table.rows + 1
+    assert table_from(made.table.shift(7).numbers()) == made.table.shift(7)
 
 
 def test_an_html_table_in_markdown_is_stored_once() -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from enum import StrEnum
 
 from kaijuan.core.ids import BlockId, ChunkId, DocumentId, KbId, VersionId
@@ -71,6 +71,69 @@ class TextLine:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class TableCell:
+    """A cell with words. `span` covers them as they stand in the canonical text (there a `|` is written `\\|`)."""
+
+    row: int
+    """Rows and columns are counted from 0; a merged cell stands at its first place."""
+    column: int
+    span: Span
+    rows: int = 1
+    columns: int = 1
+    header: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Table:
+    """A table as cells in reading order, those without words left out."""
+
+    rows: int
+    columns: int
+    cells: tuple[TableCell, ...]
+    hidden_rows: tuple[int, ...] = ()
+    """Rows and columns that the file does not show."""
+    hidden_columns: tuple[int, ...] = ()
+
+    def shift(self, by: int) -> Table:
+        """Return the table with all spans moved by `by` characters."""
+        return replace(self, cells=tuple(replace(cell, span=cell.span.shift(by)) for cell in self.cells))
+
+    def numbers(self) -> list[int]:
+        """Return the table as one row of integers, from which `table_from` makes it again."""
+        flat = [self.rows, self.columns, len(self.hidden_rows), len(self.hidden_columns)]
+        flat += [*self.hidden_rows, *self.hidden_columns]
+        for cell in self.cells:
+            flat += [cell.row, cell.column, cell.rows, cell.columns, int(cell.header), cell.span.start, cell.span.end]
+        return flat
+
+
+_NUMBERS_A_CELL = 7
+
+
+def table_from(numbers: Sequence[int]) -> Table:
+    """Return the table that `Table.numbers` wrote. Raises ValueError when the numbers are none."""
+    rows, columns, hidden_rows, hidden_columns = numbers[:4]
+    first_column = 4 + hidden_rows
+    first_cell = first_column + hidden_columns
+    if (len(numbers) - first_cell) % _NUMBERS_A_CELL:
+        raise ValueError("a table that breaks off")
+    return Table(
+        rows=rows,
+        columns=columns,
+        hidden_rows=tuple(numbers[4:first_column]),
+        hidden_columns=tuple(numbers[first_column:first_cell]),
+        cells=tuple(
+            _cell_from(*numbers[at : at + _NUMBERS_A_CELL]) for at in range(first_cell, len(numbers), _NUMBERS_A_CELL)
+        ),
+    )
+
+
+def _cell_from(row: int, column: int, rows: int, columns: int, *rest: int) -> TableCell:
+    header, start, end = rest
+    return TableCell(row=row, column=column, rows=rows, columns=columns, header=bool(header), span=Span(start, end))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Block:
     """One typed piece of a version's canonical text, in reading order."""
 
@@ -87,6 +150,12 @@ class Block:
     """The map from characters to page places; empty for formats without pages."""
     language: str = ""
     confidence: float = 1.0
+    place: str = ""
+    """Where it stands in a format without pages: "para 17", "sheet 销售!B3:D9", "slide 4", a path of elements."""
+    syntax: str = ""
+    """What code is written in ("python", "sql"), and "latex" for a formula so written."""
+    table: Table | None = None
+    """The cells of a table, where the format tells them."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -99,6 +168,11 @@ class ParsedBlock:
     title_path: tuple[str, ...] = ()
     lines: tuple[TextLine, ...] = ()
     confidence: float = 1.0
+    pages: tuple[int, ...] = ()
+    """Slides or sheets it stands on, counted from 1; where there are `lines`, their pages count."""
+    place: str = ""
+    syntax: str = ""
+    table: Table | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -111,7 +185,7 @@ class ParsedDocument:
     """The format read: text, markdown, html, docx, pdf, ..."""
     title: str = ""
     pages: int = 0
-    """0 for formats without pages."""
+    """Slides and sheets count as pages; 0 for formats without."""
     page_sizes: tuple[tuple[float, float], ...] = ()
     metadata: Metadata = field(default_factory=dict)
     warnings: tuple[str, ...] = ()

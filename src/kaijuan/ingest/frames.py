@@ -12,7 +12,7 @@ from typing import Any, BinaryIO
 
 import msgpack
 
-from kaijuan.core.documents import BlockKind, PageBox, ParsedBlock, ParsedDocument, TextLine
+from kaijuan.core.documents import BlockKind, PageBox, ParsedBlock, ParsedDocument, TextLine, table_from
 from kaijuan.core.spans import Span
 
 _LENGTH = struct.Struct(">Q")
@@ -95,11 +95,15 @@ def _block_to_plain(block: ParsedBlock) -> list[Any]:
         block.title_path,
         lines,
         block.confidence,
+        block.pages,
+        block.place,
+        block.syntax,
+        array("q", block.table.numbers()).tobytes() if block.table is not None else b"",
     ]
 
 
 def _block_from_plain(plain: list[Any], shared: dict[float, float]) -> ParsedBlock:
-    kind, start, end, level, path, lines, confidence = plain
+    kind, start, end, level, path, lines, confidence, pages, place, syntax, table = plain
     return ParsedBlock(
         kind=BlockKind(kind),
         span=Span(int(start), int(end)),
@@ -107,6 +111,10 @@ def _block_from_plain(plain: list[Any], shared: dict[float, float]) -> ParsedBlo
         title_path=tuple(_text(title) for title in path),
         lines=tuple(_line_from_plain(line, shared) for line in lines),
         confidence=float(confidence),
+        pages=tuple(int(page) for page in pages),
+        place=_text(place),
+        syntax=_text(syntax),
+        table=table_from(array("q", table)) if table else None,
     )
 
 

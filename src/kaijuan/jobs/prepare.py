@@ -202,10 +202,13 @@ def _block(version: VersionId, ordinal: int, block: ParsedBlock, text: str) -> B
         span=block.span,
         level=block.level,
         title_path=block.title_path,
-        pages=tuple(sorted({line.box.page for line in block.lines})),
+        pages=tuple(sorted({line.box.page for line in block.lines})) or block.pages,
         lines=block.lines,
         language=language_of(block.span.of(text)),
         confidence=block.confidence,
+        place=block.place,
+        syntax=block.syntax,
+        table=block.table,
     )
 
 

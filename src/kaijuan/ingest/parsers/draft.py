@@ -4,16 +4,30 @@ from __future__ import annotations
 
 import unicodedata
 from collections.abc import Iterable, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from pathlib import PurePath
 
-from kaijuan.core.documents import BlockKind, Metadata, ParsedBlock, ParsedDocument, TextLine
+from kaijuan.core.documents import BlockKind, Metadata, ParsedBlock, ParsedDocument, Table, TextLine
 from kaijuan.core.spans import Span
 from kaijuan.errors import EmptyDocumentError
 from kaijuan.ingest.parsers.joining import close_up
+from kaijuan.ingest.parsers.pipes import PipeTable
 
 SEPARATOR = "\n\n"
 _TITLE_LIMIT = 200
+_PLACE_LIMIT = 400
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Origin:
+    """Where a block stands in its file (see `Block.place`), and what it is written in."""
+
+    place: str = ""
+    pages: tuple[int, ...] = ()
+    syntax: str = ""
+
+
+NOWHERE = Origin()
 
 
 class Draft:
@@ -35,10 +49,12 @@ class Draft:
         level: int = 0,
         lines: Sequence[TextLine] = (),
         confidence: float = 1.0,
+        origin: Origin = NOWHERE,
+        table: Table | None = None,
     ) -> None:
         """Append one block; white space around it is dropped and nothing is added when nothing is left.
 
-        `lines` count from the start of `text`, which then must have no white space around it.
+        `lines` and `table` count from the start of `text`, which then must have no white space around it.
         """
         text = text.strip("\n").rstrip() if kind is BlockKind.CODE else text.strip()
         if not text.strip():
@@ -50,10 +66,26 @@ class Draft:
         placed = tuple(replace(line, span=line.span.shift(start)) for line in lines)
         span = Span(start, start + len(text))
         self._blocks.append(
-            ParsedBlock(kind=kind, span=span, level=level, title_path=path, lines=placed, confidence=confidence)
+            ParsedBlock(
+                kind=kind,
+                span=span,
+                level=level,
+                title_path=path,
+                lines=placed,
+                confidence=confidence,
+                pages=origin.pages,
+                place=origin.place[:_PLACE_LIMIT],
+                syntax=origin.syntax,
+                table=table.shift(start) if table is not None else None,
+            )
         )
         self._parts.append(text)
         self._length = span.end
+
+    def add_table(self, made: PipeTable | None, *, origin: Origin = NOWHERE) -> None:
+        """Append a table with its cells; nothing when there is none."""
+        if made is not None:
+            self.add(BlockKind.TABLE, made.text, table=made.table, origin=origin)
 
     def _path_for(self, level: int, text: str) -> tuple[str, ...]:
         if not level:
@@ -76,6 +108,7 @@ class Draft:
         title: str = "",
         metadata: Metadata | None = None,
         warnings: Iterable[str] = (),
+        pages: int = 0,
     ) -> ParsedDocument:
         """Return the document; its title is the one given, else the first heading, else the file name.
 
@@ -88,6 +121,7 @@ class Draft:
             text=SEPARATOR.join(self._parts),
             blocks=tuple(_below_title(block, title) for block in self._blocks),
             kind=kind,
+            pages=pages,
             title=title[:_TITLE_LIMIT],
             metadata=metadata or {},
             warnings=tuple(warnings),

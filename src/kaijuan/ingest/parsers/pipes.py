@@ -1,11 +1,14 @@
-"""Tables as Markdown pipe tables: every cell value once, merged cells at their first place."""
+"""Tables as Markdown pipe tables: every cell value once, merged cells at their first place, each cell's span known."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from bisect import bisect_left
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
+from kaijuan.core.documents import Table, TableCell
+from kaijuan.core.spans import Span
 from kaijuan.ingest.parsers.joining import squeeze
 
 _SPAN_LIMIT = 200
@@ -20,42 +23,148 @@ class Cell:
     text: str
     rows: int = 1
     columns: int = 1
+    header: bool = False
 
 
-def grid(rows: Sequence[Sequence[Cell]]) -> list[list[str]]:
-    """Lay cells out on a grid; places covered by a merged cell stay empty. Empty edge columns are left out."""
-    laid: list[dict[int, str]] = []
+@dataclass(frozen=True, slots=True)
+class Placed:
+    """A cell at its place on the grid."""
+
+    row: int
+    column: int
+    cell: Cell
+
+
+@dataclass(frozen=True, slots=True)
+class PipeTable:
+    """A table as text, and its cells with spans in that text."""
+
+    text: str
+    table: Table
+
+
+def lay_out(rows: Sequence[Sequence[Cell]]) -> list[Placed]:
+    """Give each cell its place: those after a merged one move aside, as in HTML. Spans are cut to a sane size."""
+    placed: list[Placed] = []
     covered: dict[int, int] = {}  # column -> rows still covered by a cell above
-    for row in rows:
-        line: dict[int, str] = {}
+    for number, row in enumerate(rows):
         column = 0
         taken = {at for at, left in covered.items() if left > 0}
         fresh: dict[int, int] = {}
         for cell in row:
             while column in taken:
                 column += 1
-            line[column] = cell.text
             width = min(max(cell.columns, 1), _SPAN_LIMIT)
+            placed.append(Placed(number, column, Cell(cell.text, max(cell.rows, 1), width, cell.header)))
             if cell.rows > 1:
                 fresh.update(dict.fromkeys(range(column, column + width), cell.rows - 1))
             column += width
         covered = {at: left - 1 for at, left in covered.items() if left > 1} | fresh
-        laid.append(line)
-    used = sorted({column for line in laid for column, text in line.items() if text})
-    laid = [line for line in laid if any(line.values())]
-    if not used or len(laid) * len(used) > _CELL_LIMIT:
-        return [[text for text in line.values() if text] for line in laid]
-    return [[line.get(column, "") for column in used] for line in laid]
+    return placed
+
+
+def compact(placed: Iterable[Placed]) -> list[Placed]:
+    """Leave out cells without text, and rows and columns in which no cell begins that has any."""
+    filled = [at for at in placed if at.cell.text.strip()]
+    rows = sorted({at.row for at in filled})
+    columns = sorted({at.column for at in filled})
+    row_of = {row: number for number, row in enumerate(rows)}
+    column_of = {column: number for number, column in enumerate(columns)}
+    return [
+        Placed(
+            row_of[at.row],
+            column_of[at.column],
+            Cell(
+                at.cell.text,
+                bisect_left(rows, at.row + at.cell.rows) - row_of[at.row],
+                bisect_left(columns, at.column + at.cell.columns) - column_of[at.column],
+                at.cell.header,
+            ),
+        )
+        for at in filled
+    ]
+
+
+def draw(
+    placed: Iterable[Placed], *, hidden_rows: Iterable[int] = (), hidden_columns: Iterable[int] = ()
+) -> PipeTable | None:
+    """Return the table that cells on a grid make, or None when none has text. Its first row stands above the rule.
+
+    Rows and columns are kept as counted; cells without text are left out of the cells, not of the text.
+    """
+    filled = [Placed(at.row, at.column, _one_line(at.cell)) for at in placed]
+    filled = sorted((at for at in filled if at.cell.text), key=lambda at: (at.row, at.column))
+    if not filled:
+        return None
+    rows = 1 + max(at.row for at in filled)
+    columns = 1 + max(at.column for at in filled)
+    # A few cells far apart would be a text of blanks: then each row shows only what it has.
+    ragged = rows * columns > _CELL_LIMIT
+    lines: list[list[Placed]] = [[] for _ in range(rows)]
+    for at in filled:
+        lines[at.row].append(at)
+    writer = _Writer(0 if ragged else columns)
+    for number, line in enumerate(lines):
+        if line or not ragged:
+            writer.line(line)
+        if number == 0:
+            writer.rule(columns if not ragged else max(len(line), 1))
+    table = Table(
+        rows=rows,
+        columns=columns,
+        cells=tuple(writer.cells),
+        hidden_rows=tuple(row for row in hidden_rows if row < rows),
+        hidden_columns=tuple(column for column in hidden_columns if column < columns),
+    )
+    return PipeTable("\n".join(writer.lines), table)
+
+
+class _Writer:
+    """Writes lines of a pipe table and notes where each cell's words stand."""
+
+    def __init__(self, columns: int) -> None:
+        self.lines: list[str] = []
+        self.cells: list[TableCell] = []
+        self._columns = columns
+        self._length = 0
+
+    def line(self, line: Sequence[Placed]) -> None:
+        parts = ["|"]
+        at = self._length + 1
+        texts: dict[int, Placed] = {placed.column: placed for placed in line}
+        for column in range(self._columns) if self._columns else sorted(texts):
+            placed = texts.get(column)
+            text = placed.cell.text if placed else ""
+            parts.append(f" {text} |")
+            if placed:
+                self.cells.append(_cell(placed, Span(at + 1, at + 1 + len(text))))
+            at += len(text) + 3
+        self._append("".join(parts))
+
+    def rule(self, columns: int) -> None:
+        self._append("|" + " --- |" * columns)
+
+    def _append(self, line: str) -> None:
+        self.lines.append(line)
+        self._length += len(line) + 1
+
+
+def _cell(placed: Placed, span: Span) -> TableCell:
+    cell = placed.cell
+    return TableCell(
+        row=placed.row, column=placed.column, span=span, rows=cell.rows, columns=cell.columns, header=cell.header
+    )
+
+
+def table_of(rows: Sequence[Sequence[Cell]]) -> PipeTable | None:
+    """Return the table whose rows are given as in HTML, empty rows and columns left out; None without any text."""
+    return draw(compact(lay_out(rows)))
 
 
 def pipe_table(rows: Sequence[Sequence[Cell]]) -> str:
-    """Return a Markdown table whose first row is the header, or "" when no cell has text."""
-    lines = grid([[Cell(_one_line(cell.text), cell.rows, cell.columns) for cell in row] for row in rows])
-    if not lines:
-        return ""
-    out = [_line(lines[0]), "|" + " --- |" * max(len(lines[0]), 1)]
-    out.extend(_line(line) for line in lines[1:])
-    return "\n".join(out)
+    """Return `table_of` as text only, "" when no cell has text."""
+    made = table_of(rows)
+    return made.text if made else ""
 
 
 def flatten(table: str) -> str:
@@ -63,9 +172,10 @@ def flatten(table: str) -> str:
     return re.sub(r"(?<!\\)\|", " ", _RULE.sub(" ", table))
 
 
-def _one_line(text: str) -> str:
-    return squeeze(text).replace("|", "\\|")
+def words_in(text: str, cell: TableCell) -> str:
+    """Return a cell's words as its file has them, without the escapes of the pipe table."""
+    return cell.span.of(text).replace("\\|", "|")
 
 
-def _line(cells: Sequence[str]) -> str:
-    return "| " + " | ".join(cells) + " |"
+def _one_line(cell: Cell) -> Cell:
+    return Cell(squeeze(cell.text).replace("|", "\\|"), cell.rows, cell.columns, cell.header)

@@ -1,7 +1,8 @@
-"""Printed lines of a block as one small byte string. Places are kept to 0.01 point (0.0035 mm).
+"""Printed lines, or table cells, of a block as one small byte string. Places are kept to 0.01 point (0.0035 mm).
 
-Layout, zlib-compressed, little-endian 32-bit integers: the number of lines, eight numbers a line (start, end,
-page, x0, y0, x1, y1, number of edges), then the differences between all consecutive edges.
+Layout of lines, zlib-compressed, little-endian 32-bit integers: the number of lines, eight numbers a line (start, end,
+page, x0, y0, x1, y1, number of edges), then the differences between all consecutive edges. Of a table:
+`Table.numbers`, compressed likewise.
 """
 
 from __future__ import annotations
@@ -11,7 +12,7 @@ from collections.abc import Iterable
 
 import numpy as np
 
-from kaijuan.core.documents import PageBox, TextLine
+from kaijuan.core.documents import PageBox, Table, TextLine, table_from
 from kaijuan.core.spans import Span
 
 _PLACES = 2
@@ -50,3 +51,13 @@ def unpack_lines(packed: bytes | None) -> tuple[TextLine, ...]:
         lines.append(TextLine(span=Span(start, end), box=box, edges=tuple(edges[at : at + length])))
         at += length
     return tuple(lines)
+
+
+def pack_table(table: Table | None) -> bytes | None:
+    """Return the cells of a table as bytes, or None when there is none."""
+    return None if table is None else zlib.compress(np.asarray(table.numbers(), dtype=_INTEGER).tobytes())
+
+
+def unpack_table(packed: bytes | None) -> Table | None:
+    """Return the table that `pack_table` was given."""
+    return None if packed is None else table_from(np.frombuffer(zlib.decompress(packed), dtype=_INTEGER).tolist())

@@ -23,7 +23,7 @@ from kaijuan.index.catalog import (
     StoredTrace,
 )
 from kaijuan.stores.catalog import tables
-from kaijuan.stores.catalog.lines import pack_lines, unpack_lines
+from kaijuan.stores.catalog.lines import pack_lines, pack_table, unpack_lines, unpack_table
 
 Values = dict[str, Any]
 _EMPTY_LIST = "[]"
@@ -32,6 +32,11 @@ _EMPTY_LIST = "[]"
 def _dump(value: object) -> str:
     # ASCII with escapes also carries lone surrogates, which no database takes as text.
     return json.dumps(value, separators=(",", ":"))
+
+
+def _utf8(text: str) -> str:
+    # Names of sheets and elements come from files; half characters and NULs in them are no reason to lose a document.
+    return text.encode("utf-8", "replace").decode().replace("\x00", "")
 
 
 def _words(text: str) -> tuple[str, ...]:
@@ -106,6 +111,9 @@ def block_values(block: Block, version: VersionId) -> Values:
         "lines": pack_lines(block.lines),
         "language": block.language,
         "confidence": block.confidence,
+        "place": _utf8(block.place),
+        "syntax": block.syntax,
+        "cells": pack_table(block.table),
     }
 
 
@@ -122,6 +130,9 @@ def block_of(row: Row[Any]) -> Block:
         lines=unpack_lines(row.lines),
         language=row.language,
         confidence=row.confidence,
+        place=row.place,
+        syntax=row.syntax,
+        table=unpack_table(row.cells),
     )
 
 

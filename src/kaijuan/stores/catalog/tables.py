@@ -14,6 +14,7 @@ from sqlalchemy import (
     Table,
     Text,
     UniqueConstraint,
+    text,
 )
 
 metadata = MetaData(
@@ -128,6 +129,9 @@ block = Table(
     Column("lines", LargeBinary),
     Column("language", String, nullable=False),
     Column("confidence", Double, nullable=False),
+    Column("place", Text, nullable=False, server_default=text("''")),
+    Column("syntax", String, nullable=False, server_default=text("''")),
+    Column("cells", LargeBinary),
     Index(None, "version_id", "start", "stop"),
 )
 

@@ -4,7 +4,18 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from kaijuan.core.documents import Block, BlockKind, Chunk, ChunkLevel, Metadata, PageBox, TextLine, Version
+from kaijuan.core.documents import (
+    Block,
+    BlockKind,
+    Chunk,
+    ChunkLevel,
+    Metadata,
+    PageBox,
+    Table,
+    TableCell,
+    TextLine,
+    Version,
+)
 from kaijuan.core.ids import KbId, block_id, chunk_id, content_hash, document_id, version_id
 from kaijuan.core.snapshots import Snapshot
 from kaijuan.core.spans import Span
@@ -88,6 +99,18 @@ def _block(version: Version, ordinal: int, span: Span) -> Block:
         lines=(TextLine(span=span, box=box, edges=edges if ordinal % 2 == 0 else ()),),
         language="zh",
         confidence=0.75,
+        place="sheet 销售!B3:C4",
+        syntax="sql",
+        # Of three blocks one is a table: a merged header over a cell, with a row that is hidden.
+        table=Table(rows=2, columns=2, cells=_cells(span), hidden_rows=(1,)) if ordinal % 3 == 0 else None,
+    )
+
+
+def _cells(span: Span) -> tuple[TableCell, ...]:
+    middle = (span.start + span.end) // 2
+    return (
+        TableCell(row=0, column=0, columns=2, header=True, span=Span(span.start, middle)),
+        TableCell(row=1, column=1, span=Span(middle, span.end)),
     )
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from kaijuan.core.documents import BlockKind, ParsedDocument
+from kaijuan.core.documents import BlockKind, ParsedBlock, ParsedDocument
 from kaijuan.core.spans import Span
 from kaijuan.errors import DocumentError
 from kaijuan.ingest.ports import Parser
@@ -21,6 +21,8 @@ def check_document(document: ParsedDocument) -> None:
         assert words.strip(), "a block holds white space only"
         assert block.kind is not BlockKind.HEADING or block.level >= 1, "a heading has no level"
         _check_lines(document, block.span, at)
+        _check_table(document, block)
+        assert not block.pages or 1 <= min(block.pages) <= max(block.pages) <= document.pages, "a page is not there"
         for line in block.lines:
             assert block.span.contains(line.span), "a printed line reaches out of its block"
         at = block.span.end
@@ -42,6 +44,22 @@ def _check_lines(document: ParsedDocument, span: Span, at: int) -> None:
             assert list(line.edges) == sorted(line.edges), "edges go back"
             assert line.edges[0] >= -0.11, "an edge leaves the page"
             assert line.edges[-1] <= width + 0.11, "an edge leaves the page"
+
+
+def _check_table(document: ParsedDocument, block: ParsedBlock) -> None:
+    table = block.table
+    if table is None:
+        return
+    assert block.kind is BlockKind.TABLE, "only tables have cells"
+    at, places = block.span.start, set()
+    for cell in table.cells:
+        assert at <= cell.span.start < cell.span.end <= block.span.end, "a cell's words are not in their order"
+        assert cell.span.of(document.text).strip(), "a cell without words is listed"
+        assert 0 <= cell.row < table.rows, "a cell begins outside its table"
+        assert 0 <= cell.column < table.columns, "a cell begins outside its table"
+        places.add((cell.row, cell.column))
+        at = cell.span.end
+    assert len(places) == len(table.cells), "two cells begin at one place"
 
 
 def _outside(document: ParsedDocument) -> str:

@@ -9,15 +9,19 @@ import threading
 from pathlib import Path
 
 import pytest
+from alembic import command
 from alembic.autogenerate import compare_metadata
 from alembic.config import Config
 from alembic.migration import MigrationContext
 from alembic.script import ScriptDirectory
+from sqlalchemy import select
 
+from kaijuan.core.documents import BlockKind
 from kaijuan.core.ids import KbId
 from kaijuan.errors import CorruptStoreError, SchemaError, StoreError
 from kaijuan.stores import migrations
 from kaijuan.stores.catalog.connection import open_engine, url_of
+from kaijuan.stores.catalog.rows import block_of
 from kaijuan.stores.catalog.sql import SqlCatalog
 from kaijuan.stores.catalog.tables import metadata
 from kaijuan.stores.migrations import REVISIONS, bring_up_to_date
@@ -67,6 +71,7 @@ def test_many_may_open_a_new_file_at_once(tmp_path: Path) -> None:
 
 OPEN = """
 import asyncio, sys
+from kaijuan.stores.catalog.rows import block_of
 from kaijuan.stores.catalog.sql import SqlCatalog
 
 async def main():
@@ -91,6 +96,31 @@ def test_processes_may_open_a_new_file_at_once(tmp_path: Path) -> None:
     # Opening what is up to date must not pay for loading the migration tool.
     again = subprocess.run([sys.executable, "-c", OPEN, file, "kb 0"], capture_output=True, check=True, text=True)
     assert again.stdout.strip() == "False"
+
+
+async def test_blocks_of_the_first_catalog_are_kept(tmp_path: Path) -> None:
+    file = tmp_path / "catalog.db"
+    engine = open_engine(url_of(file), connections=1)
+    config = Config()
+    config.set_main_option("script_location", str(Path(migrations.__file__).parent))
+    with engine.connect().execution_options(durable=True) as connection, connection.begin():
+        config.attributes["connection"] = connection
+        command.upgrade(config, "0001")
+    with sqlite3.connect(file) as old:
+        assert old.execute("SELECT version_num FROM alembic_version").fetchall() == [("0001",)]
+        old.execute(
+            "INSERT INTO block (id, version_id, ordinal, kind, start, stop, level, title_path, pages, language,"
+            " confidence) VALUES ('b', 'v', 0, 'table', 0, 9, 0, '[]', '[2]', 'zh', 1.0)"
+        )
+    old.close()
+    with engine.connect().execution_options(durable=True) as connection, connection.begin():
+        config.attributes["connection"] = connection
+        command.upgrade(config, REVISIONS[-1])
+    with engine.connect() as connection:
+        row = connection.execute(select(metadata.tables["block"])).one()
+        block = block_of(row)
+    engine.dispose()
+    assert (block.kind, block.pages, block.place, block.syntax, block.table) == (BlockKind.TABLE, (2,), "", "", None)
 
 
 async def test_a_newer_catalog_is_refused_and_untouched(tmp_path: Path) -> None:
