@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import threading
 from dataclasses import dataclass
 from pathlib import Path
@@ -9,8 +10,8 @@ from types import TracebackType
 from typing import Self
 
 _SECONDS = 0.25
-_ROLES = {"kaijuan.ingest.parser_child": "parser", "kaijuan.stores.index.optimising": "optimiser"}
-_OWNER = "kaijuan.stores.index.owner"
+_PARSER = "kaijuan.ingest.parser_child"
+_ROLES = {"kaijuan.stores.index.owner": "index owner", "kaijuan.stores.index.optimising": "optimiser"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,14 +44,21 @@ def family(home: Path) -> dict[str, str]:
             continue
         try:
             command = (entry / "cmdline").read_bytes().replace(b"\0", b" ").decode("utf-8", "replace")
+            role = _role(entry, command, home)
         except OSError:
             continue
-        for module, role in _ROLES.items():
-            if module in command:
-                found[entry.name] = role
-        if _OWNER in command and str(home) in command:
-            found[entry.name] = "index owner"
+        if role:
+            found[entry.name] = role
     return found
+
+
+def _role(entry: Path, command: str, home: Path) -> str:
+    if _PARSER in command:
+        # Other homes may be at work on this machine; a parser is known by its parent alone.
+        return "parser" if f"\nPPid:\t{os.getpid()}\n" in (entry / "status").read_text("utf-8") else ""
+    if str(home) not in command:
+        return ""
+    return next((role for module, role in _ROLES.items() if module in command), "")
 
 
 def sizes(home: Path) -> dict[str, Size]:

@@ -12,7 +12,7 @@ from kaijuan.ingest.detect import kind_of
 from kaijuan.ingest.isolate import ParserPool
 from kaijuan.ingest.ports import SourceItem
 
-PARSING = "2"
+PARSING = "3"
 """Raised when a built-in parser starts to read a file differently; documents are then read again by the next run."""
 
 

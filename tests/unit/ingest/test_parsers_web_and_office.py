@@ -1,10 +1,13 @@
 import io
+import re
 import zipfile
 
 import docx
 import pytest
 from docx.oxml import OxmlElement
 from docx.oxml.ns import qn
+from hypothesis import given
+from hypothesis import strategies as st
 
 from kaijuan.core.documents import BlockKind, ParsedDocument
 from kaijuan.errors import EmptyDocumentError, OversizeDocumentError
@@ -73,6 +76,51 @@ def test_html_tables_layout_and_data() -> None:
     nested = "<table><tr><th>a<th>b<tr><td><table><tr><td>x<td>y</table><td>z</table>"
     table = html(nested).text
     assert all(table.count(value) == 1 for value in "xyz")
+
+
+@pytest.mark.parametrize(
+    ("body", "expected"),
+    [
+        ("<ul>A<li>one</li>B<li>two</li>C</ul>", "A\n- one\nB\n- two\nC"),
+        ("<ol>L<li>one</li>M <b>bold</b> N<li>two</li></ol>", "L\n1. one\nM bold N\n2. two"),
+        ("<ul><a>one</a> <a>two</a></ul>", "- one\n- two"),
+        (
+            "<dl>I<dt>t</dt>x<dd>d</dd>y<div>g<dt>u</dt>h<dd>e</dd>k<p>p</p></div></dl>",
+            "I\nt\nx\n  d\ny\ng\nu\nh\n  e\nk\np",
+        ),
+        ("<table>only</table>", "only"),
+        ("<table><tr><td>a</td><td>b</td></tr><tr>row</tr></table>", "row\n\n| a | b |\n| --- | --- |"),
+        (
+            "<table>A<caption>c</caption>B<tbody>C<tr>D<td>a</td>E<td>b</td><p>F</p></tr></tbody>G</table>",
+            "A\n\nB\n\nC\n\nD\n\nE\n\nF\n\nG\n\nc\n\n| a | b |\n| --- | --- |",
+        ),
+        ("<table><td>a</td><form><p>b</p></form></table>", "a\n\nb"),
+    ],
+)
+def test_html_text_outside_items_and_cells_is_kept(body: str, expected: str) -> None:
+    assert html(body).text == expected
+
+
+_PLACES = ["ul", "ol", "dl", "table", "tbody", "tr", "td", "li", "dt", "dd", "div", "p", "b", "caption"]
+
+
+@given(st.recursive(st.just(""), lambda inner: st.tuples(st.sampled_from(_PLACES), st.lists(inner, max_size=3))))
+def test_html_loses_no_word_wherever_it_stands(tree: object) -> None:
+    words: list[str] = []
+
+    def word() -> str:
+        words.append(f"w{len(words)}w")
+        return words[-1]
+
+    def written(node: object) -> str:
+        if not isinstance(node, tuple):
+            return ""
+        tag, children = node
+        return f"<{tag}>{word()}" + "".join(f"{written(child)}{word()}" for child in children) + f"</{tag}>"
+
+    body = f"<div>{word()}{written(tree)}</div>"
+    text = html(body).text
+    assert sorted(re.findall(r"w\d+w", text)) == sorted(words)
 
 
 def test_html_inline_text_and_code() -> None:

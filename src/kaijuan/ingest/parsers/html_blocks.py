@@ -18,6 +18,15 @@ _DEEPEST = 120
 """Nesting beyond this is taken as running text: hand-made towers of tags must not exhaust the stack."""
 _BREAK = "\x00"
 _SPILLS = frozenset({BlockKind.HEADING, BlockKind.TABLE, BlockKind.CODE, BlockKind.CAPTION, BlockKind.FORMULA})
+_ROWS = frozenset({"tr"})
+_TABLE_PARTS = {
+    "table": frozenset({"caption", "thead", "tbody", "tfoot", "tr"}),
+    "thead": _ROWS,
+    "tbody": _ROWS,
+    "tfoot": _ROWS,
+    "tr": frozenset({"td", "th"}),
+}
+"""What may stand in a table and its parts, and what has a place of its own in the blocks."""
 _FILE_NAME = re.compile(r"^\S*\.\w{2,5}$|^(image|img|logo|icon|图片|圖片|alt text)?$", re.I)
 
 
@@ -94,41 +103,61 @@ class _Walk:
         out: list[Piece] = []
         lines: list[str] = []
         number = _start_of(node)
-        for item in self._items(node):
+        for item in self._items(node, depth):
+            if isinstance(item, list):
+                _lines_of(item, "", "", out, lines)
+                continue
             marker = {"ol": f"{number}. ", "dl": "" if item.tag == "dt" else "  "}.get(tag, "- ")
             number += item.tag == "li"
-            inner = self._block_list_item(item, depth)
-            for place, piece in enumerate(inner):
-                if piece.kind in _SPILLS:
-                    _spill(out, lines)
-                    out.append(piece)
-                    continue
-                indent = "  " if tag != "dl" or item.tag == "dd" else ""
-                first = marker if place == 0 else indent
-                body = piece.text.split("\n")
-                lines.append(first + body[0])
-                lines.extend(indent + line for line in body[1:])
+            indent = "  " if tag != "dl" or item.tag == "dd" else ""
+            _lines_of(self._block_list_item(item, depth), marker, indent, out, lines)
         _spill(out, lines)
         return out
 
-    def _items(self, node: Element) -> Iterator[Element]:
-        for child in node:
-            if not isinstance(child.tag, str) or child.tag in NEVER_READ or self._dropped(child):
-                continue
-            if child.tag == "div" and node.tag == "dl":
-                yield from self._items_of_group(child)
+    def _items(self, node: Element, depth: int) -> Iterator[Element | list[Piece]]:
+        """Yield the items of a list and, as pieces, the text that stands between them."""
+        for part in self._parts(node, depth, lambda child, stray: child.tag in BLOCK_TAGS or not stray):
+            if not isinstance(part, list) and part.tag == "div" and node.tag == "dl":
+                yield from self._parts(part, depth + 1, lambda child, _: child.tag in {"dt", "dd"})
             else:
-                yield child
+                yield part
 
-    def _items_of_group(self, group: Element) -> Iterator[Element]:
-        yield from (child for child in group if child.tag in {"dt", "dd"} and not self._dropped(child))
+    def _parts(
+        self, node: Element, depth: int, own: Callable[[Element, bool], bool]
+    ) -> Iterator[Element | list[Piece]]:
+        """Yield the children that are `own` parts of a list or table, and what stands between them as pieces.
+
+        Text has no place there, but browsers show it all the same. `own` is told whether the child stands in the
+        middle of such text.
+        """
+        between: list[Piece] = []
+        inline = [node.text or ""]
+        for child in node:
+            tag = child.tag
+            if isinstance(tag, str) and tag not in NEVER_READ and not self._dropped(child):
+                if own(child, bool("".join(inline).strip() or (child.tail or "").strip())):
+                    _flush(between, inline)
+                    if between:
+                        yield between
+                        between = []
+                    yield child
+                elif tag in BLOCK_TAGS:
+                    _flush(between, inline)
+                    between.extend(self._block(child, tag, depth + 1))
+                else:
+                    self._inline(child, tag, depth + 1, between, inline)
+            inline.append(child.tail or "")
+        _flush(between, inline)
+        if between:
+            yield between
 
     def _block_list_item(self, item: Element, depth: int) -> list[Piece]:
         # A list directly inside a list (no item around it) is common in old pages.
         return self._block(item, item.tag, depth + 1) if item.tag in BLOCK_TAGS else self.inside(item, depth + 1)
 
     def _table(self, table: Element, depth: int) -> list[Piece]:
-        captions: list[Piece] = []
+        # Browsers show what stands between rows and cells above the table.
+        captions = list(self._strays(table, depth))
         rows: list[list[tuple[list[Piece], Element]]] = []
         for part in _rows(table):
             if part.tag == "caption":
@@ -140,6 +169,26 @@ class _Walk:
             return captions + [piece for row in rows for pieces, _ in row for piece in pieces]
         text = pipe_table([[_cell(pieces, cell) for pieces, cell in row] for row in rows])
         return captions + ([Piece(BlockKind.TABLE, text)] if text else [])
+
+    def _strays(self, node: Element, depth: int) -> Iterator[Piece]:
+        """Yield what stands in a table but in no cell and no caption."""
+        for part in self._parts(node, depth, lambda child, _: child.tag in _TABLE_PARTS[node.tag]):
+            if isinstance(part, list):
+                yield from part
+            elif part.tag in _TABLE_PARTS:
+                yield from self._strays(part, depth + 1)
+
+
+def _lines_of(inner: list[Piece], marker: str, indent: str, out: list[Piece], lines: list[str]) -> None:
+    """Add the lines of an item to those of its list; what is no line of a list goes out beside it."""
+    for place, piece in enumerate(inner):
+        if piece.kind in _SPILLS:
+            _spill(out, lines)
+            out.append(piece)
+            continue
+        body = piece.text.split("\n")
+        lines.append((marker if place == 0 else indent) + body[0])
+        lines.extend(indent + line for line in body[1:])
 
 
 def _flush(out: list[Piece], inline: list[str]) -> None:
