@@ -70,6 +70,15 @@ async def test_a_removed_document_is_gone_from_every_route_and_comes_back_new(ba
     assert (await base.doctor()).ok
 
 
+async def test_removing_one_record_by_its_source_leaves_the_rest_of_the_corpus(base: Kaijuan, tmp_path: Path) -> None:
+    records = [{"_id": f"r{number}", "text": f"第 {number} 条规定。"} for number in range(3)]
+    corpus = write(tmp_path, "c.jsonl", "\n".join(json.dumps(record) for record in records))
+    await base.add(corpus)
+    first, *others = await base.list()
+    assert (await base.remove(first.source)).removed == 1
+    assert await base.list() == others
+
+
 async def test_mirroring_removes_what_has_gone(base: Kaijuan, tmp_path: Path) -> None:
     folder = tmp_path / "docs"
     write(folder, "a.md", OLD)

@@ -122,6 +122,13 @@ def test_accepts_and_scope(tmp_path: Path) -> None:
     assert source.scope(str(tmp_path / "x.jsonl")).endswith("x.jsonl#")
 
 
+async def test_the_scope_of_a_record_is_the_record_and_never_its_corpus(tmp_path: Path) -> None:
+    path = lines(tmp_path / "c.jsonl", {"_id": "a#1 中", "text": "甲"}, {"_id": "b", "text": "乙"})
+    items, _ = await walk(path)
+    for item in items:
+        assert FileSource().scope(item.source) == item.source
+
+
 async def test_a_corpus_gives_one_document_each_line(tmp_path: Path) -> None:
     path = lines(
         tmp_path / "c.jsonl",

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import AsyncIterator, Iterator
+from urllib.parse import urlsplit
 
 from kaijuan.errors import DocumentError, MissingSourceError, OversizeDocumentError
 from kaijuan.ingest.ports import SourceFailure, SourceItem
@@ -28,8 +29,14 @@ class FileSource:
         return not found or scheme.lower() == "file" or not scheme.isalnum()
 
     def scope(self, target: str) -> str:
-        """Return the prefix of every address under `target`: a folder ends with "/", a corpus with "#"."""
+        """Return the prefix of every address under `target`: a folder ends with "/", a corpus with "#".
+
+        The address of one record is its own prefix: whoever removes a record must not lose the corpus.
+        """
         path = path_of(target)
+        record = urlsplit(target).fragment if target.lower().startswith("file://") else ""
+        if record:
+            return f"{file_address(path)}#{record}"
         if path.lower().endswith(_CORPUS_ENDINGS) and not os.path.isdir(path):
             return file_address(path) + "#"
         return file_address(path).rstrip("/") + "/" if os.path.isdir(path) else file_address(path)
