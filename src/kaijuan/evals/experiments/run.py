@@ -21,7 +21,7 @@ from kaijuan.evals.experiments.store import (
     save_run,
 )
 from kaijuan.evals.experiments.variants import Experiment, Variant
-from kaijuan.evals.metrics import score
+from kaijuan.evals.metrics import check_installed
 from kaijuan.evals.results import RetrievalRun
 from kaijuan.evals.retrieval import Asked, Options, measure
 from kaijuan.evals.sets import EvalSet, load_set
@@ -65,7 +65,7 @@ async def run_experiment(
 
     Corpora are taken in once for all variants that cut and embed them alike. `fresh` makes every run anew.
     """
-    check_extras()
+    check_installed()  # at once, not after an hour of asking
     sets = [load_set(folder) for folder in plan.folders]
     made: list[StoredRun] = []
     for data in sets:
@@ -88,11 +88,6 @@ async def run_experiment(
                 save_run(path, stored)
             made.append(stored)
     return made
-
-
-def check_extras() -> None:
-    """Raise MissingExtraError at once, not after an hour of asking."""
-    score({}, {"question": {"document": 1}})
 
 
 def key_of(plan: Experiment, data: EvalSet, variant: Variant) -> str:
