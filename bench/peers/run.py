@@ -1,0 +1,369 @@
+"""Measures Kaijuan beside its peers, each in a process and an environment of its own.
+
+    python -m bench.peers [--quick] [--systems NAME ...] [--sets NAME ...] [--measures NAME ...] [--work DIR]
+
+Every finished cell is kept in bench/results/peers.json at once and is not run again while the versions, the data and
+the model are the same. Environments, data and vectors are kept in `--work`. Prints the whole result as JSON.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import shutil
+import signal
+import sqlite3
+import subprocess
+import sys
+import tempfile
+import time
+import uuid
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from statistics import fmean, median
+from typing import Any
+
+from bench.machine import machine
+from bench.metrics import ndcg, recall
+from bench.peers import synthetic
+from bench.peers.corpora import CORPORA, Corpus, Subset, write_subset
+from bench.peers.embedding_server import onboard
+from bench.peers.environments import PEERS, Peer, python_of, versions
+from bench.peers.memory import MARK, MemoryWatch
+from bench.peers.results import Cell, Results
+
+ROOT = Path(__file__).resolve().parents[2]
+DATA = ROOT.parent / "shared" / "data"
+STORED = ROOT / "bench" / "results" / "peers.json"
+MEASURES = ("import", "uncached", "filters", "quality")
+UNCACHED = "xquad_zh_en"
+ROWS = 100_000
+QUICK_ROWS = 2_000
+QUICK_QUESTIONS = 50
+IMPORTS = 5
+INGEST_SECONDS = 480
+FILTER_INGEST_SECONDS = 1800
+CELL_SECONDS = 600
+"""After the ingest: what questions, deletion and closing may take in all."""
+QUERY_SECONDS = 60
+FILL_SECONDS = 3600
+
+
+@dataclass(frozen=True, kw_only=True)
+class Bench:
+    """What all cells of one call share."""
+
+    work: Path
+    model: str
+    dimensions: int
+
+    @property
+    def vectors(self) -> Path:
+        """Return the file of the onboard embedder's vectors."""
+        return self.work / "vectors.db"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Ran:
+    """How one process ended and what it took."""
+
+    state: str
+    values: dict[str, Any]
+    peak_mb: int
+    disk_mb: float
+
+
+@contextmanager
+def embedding_server(arguments: Sequence[str]) -> Iterator[str]:
+    """Run the embedding server and give its address."""
+    command = [sys.executable, "-m", "bench.peers.embedding_server", *arguments]
+    with subprocess.Popen(command, cwd=ROOT, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as server:
+        if server.stdout is None or server.stdin is None:
+            raise RuntimeError("The embedding server has no pipes.")
+        address = server.stdout.readline().strip()
+        try:
+            yield address
+        finally:
+            server.stdin.close()
+            server.wait(30)
+
+
+def run_process(bench: Bench, interpreter: Path, task: dict[str, Any], ingest_seconds: float) -> Ran:
+    """Run one task in an environment; stop it when ingest or the rest takes too long."""
+    mark = uuid.uuid4().hex
+    place = bench.work / "run" / mark
+    folder = place / "base"
+    folder.mkdir(parents=True)
+    task_file, result_file = place / "task.json", place / "result.json"
+    task_file.write_text(json.dumps({**task, "folder": str(folder)}), encoding="utf-8")
+    command = [str(interpreter), "-m", "bench.peers.measure", str(task_file), str(result_file)]
+    environment = os.environ | {MARK: mark, "TOKENIZERS_PARALLELISM": "false", "HF_HUB_OFFLINE": "1"}
+    environment |= {
+        "ANONYMIZED_TELEMETRY": "False",
+        "HAYSTACK_TELEMETRY_ENABLED": "False",
+        "LANGSMITH_TRACING": "false",
+    }
+    errors = place / "errors.txt"
+    with MemoryWatch(mark) as memory, errors.open("w") as log:
+        process = subprocess.Popen(command, cwd=ROOT, env=environment, stdout=log, stderr=log)
+        state = _wait(process, result_file, ingest_seconds)
+        if state.startswith("stopped"):
+            _end(memory.pids())
+        process.wait()
+        _let_others_end(memory)
+    values: dict[str, Any] = _read(result_file)
+    if state == "done" and not values.get("done") and task["measure"] != "import":
+        lines = errors.read_text(encoding="utf-8", errors="replace").strip().splitlines()
+        state = f"failed: {lines[-1][:200] if lines else 'no message'}"
+        shutil.copy(errors, bench.work / f"last-failure-{task['system']}-{task['measure']}.txt")
+    disk = sum(path.stat().st_blocks * 512 for path in folder.rglob("*") if path.is_file())
+    shutil.rmtree(place, ignore_errors=True)
+    return Ran(state=state, values=values, peak_mb=round(memory.peak_bytes / 1e6), disk_mb=round(disk / 1e6, 1))
+
+
+def _wait(process: subprocess.Popen[bytes], result: Path, ingest_seconds: float) -> str:
+    start = time.monotonic()
+    ingested = 0.0
+    while process.poll() is None:
+        time.sleep(0.5)
+        now = time.monotonic()
+        if not ingested and "ingest_seconds" in _read(result):
+            ingested = now
+        if not ingested and now - start > ingest_seconds:
+            return f"stopped after {ingest_seconds / 60:.0f} min of ingest"
+        if ingested and now - ingested > CELL_SECONDS:
+            return f"stopped {CELL_SECONDS / 60:.0f} min after ingest"
+    return "done"
+
+
+def _read(path: Path) -> dict[str, Any]:
+    try:
+        values: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
+    except FileNotFoundError:
+        return {}
+    return values
+
+
+def _end(pids: Sequence[int]) -> None:
+    for pid in pids:
+        try:
+            os.kill(pid, signal.SIGKILL)
+        except ProcessLookupError:
+            continue
+
+
+def _let_others_end(memory: MemoryWatch) -> None:
+    """Wait for what a system left running, such as the process that serves our index; end what stays."""
+    for _ in range(20):
+        if not memory.pids():
+            return
+        time.sleep(0.5)
+    _end(memory.pids())
+
+
+# --- the four measures ------------------------------------------------------------------------------------------------
+
+
+def measure_import(bench: Bench, peer: Peer, interpreter: Path) -> Ran:
+    """Import the system's libraries in fresh processes; the median counts."""
+    runs = [run_process(bench, interpreter, {"system": peer.module, "measure": "import"}, 60) for _ in range(IMPORTS)]
+    values = {"import_seconds": median(run.values.get("import_seconds", 0.0) for run in runs)}
+    return Ran(state=runs[-1].state, values=values, peak_mb=max(run.peak_mb for run in runs), disk_mb=0.0)
+
+
+def measure_set(
+    bench: Bench, peer: Peer, interpreter: Path, corpus: Corpus, subset: Subset, file: Path, *, ask: bool
+) -> Ran:
+    """Ingest a subset and ask its questions, the vectors from `file` and what it lacks from the server."""
+    folder = bench.work / "data" / subset.name
+    with embedding_server(["--file", str(file)]) as url:
+        task = {
+            "system": peer.module,
+            "measure": "quality",
+            "rows": str(folder / "rows.jsonl"),
+            "questions": str(folder / "questions.json"),
+            "file": str(file),
+            "model": bench.model,
+            "dimensions": bench.dimensions,
+            "url": url,
+            "chunk_characters": corpus.chunk_characters,
+            "query_seconds": QUERY_SECONDS * 2,
+            "ask": ask,
+        }
+        return run_process(bench, interpreter, task, INGEST_SECONDS if ask else FILL_SECONDS)
+
+
+def measure_quality(bench: Bench, peer: Peer, interpreter: Path, corpus: Corpus, subset: Subset) -> Ran:
+    """Measure with every vector in the file: where some had to be computed, a second run counts."""
+    before = _rows(bench.vectors)
+    run = measure_set(bench, peer, interpreter, corpus, subset, bench.vectors, ask=True)
+    if _rows(bench.vectors) > before or run.state.endswith("of ingest"):
+        measure_set(bench, peer, interpreter, corpus, subset, bench.vectors, ask=False)
+        run = measure_set(bench, peer, interpreter, corpus, subset, bench.vectors, ask=True)
+    ranked = run.values.pop("ranked", {})
+    lists = {query: (found, subset.grades[query]) for query, found in ranked.items()}
+    if lists:
+        run.values["ndcg@10"] = round(fmean(ndcg(found, grades, 10) for found, grades in lists.values()), 4)
+        run.values["recall@10"] = round(fmean(recall(found, grades, 10) for found, grades in lists.values()), 4)
+    return run
+
+
+def measure_uncached(bench: Bench, peer: Peer, interpreter: Path, corpus: Corpus, subset: Subset) -> Ran:
+    """Ingest with an empty file of vectors, so that every passage is embedded."""
+    file = bench.work / f"uncached-{uuid.uuid4().hex}.db"
+    try:
+        return measure_set(bench, peer, interpreter, corpus, subset, file, ask=False)
+    finally:
+        for path in file.parent.glob(f"{file.name}*"):
+            path.unlink()
+
+
+def measure_filters(bench: Bench, peer: Peer, interpreter: Path, data: synthetic.Synthetic, rows: int) -> Ran:
+    """Ask with filters over synthetic chunks, delete a fifth, and ask again."""
+    folder = bench.work / "data" / f"synthetic-{rows}"
+    arrays = [str(folder / "passages.npy"), str(folder / "questions.npy")]
+    with embedding_server(["--file", str(bench.vectors), "--synthetic", *arrays]) as url:
+        task = {
+            "system": peer.module,
+            "measure": "filters",
+            "rows": str(folder / "rows.jsonl"),
+            "questions": str(folder / "questions.json"),
+            "passages": arrays[0],
+            "question_vectors": arrays[1],
+            "url": url,
+            # Every row is to be one chunk, whatever a splitter counts.
+            "chunk_characters": synthetic.CHUNK * 8,
+            "query_seconds": QUERY_SECONDS,
+        }
+        run = run_process(bench, interpreter, task, FILTER_INGEST_SECONDS)
+    for name, cell in run.values.get("filters", {}).items():
+        cell |= synthetic.scores(data, name, cell.pop("lists"))
+    return run
+
+
+def _rows(file: Path) -> int:
+    if not file.exists():
+        return 0
+    connection = sqlite3.connect(file)
+    try:
+        (rows,) = connection.execute("SELECT count(*) FROM vectors").fetchone()
+    except sqlite3.OperationalError:
+        return 0
+    finally:
+        connection.close()
+    return int(rows)
+
+
+# --- all cells --------------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, kw_only=True)
+class Job:
+    """One cell to fill: what it is called, what its data was, and how it is measured."""
+
+    measure: str
+    set: str
+    data: str
+    run: Callable[[Peer, Path], Ran]
+
+
+def jobs(bench: Bench, measures: Sequence[str], sets: Sequence[str], *, quick: bool) -> Iterator[Job]:
+    """Yield the cells of one system, cheap ones first."""
+    if "import" in measures:
+        yield Job(measure="import", set="", data="", run=lambda peer, python: measure_import(bench, peer, python))
+    if "filters" in measures:
+        yield _filters_job(bench, QUICK_ROWS if quick else ROWS)
+    for corpus in CORPORA:
+        if corpus.name in sets and DATA.exists() and {"uncached", "quality"} & set(measures):
+            yield from _set_jobs(bench, measures, corpus, quick=quick)
+
+
+def _filters_job(bench: Bench, rows: int) -> Job:
+    data = synthetic.generate(rows)
+    folder = bench.work / "data" / f"synthetic-{rows}"
+    if not (folder / "questions.json").exists():
+        synthetic.write(data, folder)
+    return Job(
+        measure="filters",
+        set=f"{rows} rows",
+        data=str(rows),
+        run=lambda peer, python: measure_filters(bench, peer, python, data, rows),
+    )
+
+
+def _set_jobs(bench: Bench, measures: Sequence[str], corpus: Corpus, *, quick: bool) -> Iterator[Job]:
+    folder = bench.work / "data" / corpus.name
+    count = {"questions": QUICK_QUESTIONS} if quick else {}
+    subset = write_subset(corpus, DATA, folder, **count)
+    data = f"{subset.fingerprint} {bench.model}"
+    if "uncached" in measures and corpus.name == UNCACHED:
+        yield Job(
+            measure="uncached",
+            set=corpus.name,
+            data=data,
+            run=lambda peer, python: measure_uncached(bench, peer, python, corpus, subset),
+        )
+    if "quality" in measures:
+        yield Job(
+            measure="quality",
+            set=corpus.name,
+            data=data,
+            run=lambda peer, python: measure_quality(bench, peer, python, corpus, subset),
+        )
+
+
+def fill(results: Results, todo: Sequence[Job], peers: Sequence[Peer], work: Path) -> None:
+    """Run every cell that is not there yet; a system whose environment cannot be made is left out with a message."""
+    for job in todo:
+        for peer in peers:
+            try:
+                interpreter = python_of(peer, work / "environments")
+                found = versions(peer, interpreter)
+            except (OSError, subprocess.CalledProcessError) as error:
+                print(f"{peer.title}: left out, {error}", file=sys.stderr)
+                continue
+            if results.has(peer.module, job.measure, job.set, versions=found, data=job.data):
+                continue
+            print(f"{time.strftime('%H:%M:%S')} {peer.title}: {job.measure} {job.set}", file=sys.stderr, flush=True)
+            run = job.run(peer, interpreter)
+            print(f"  {run.state} {json.dumps(run.values, ensure_ascii=False)[:300]}", file=sys.stderr, flush=True)
+            values = {key: value for key, value in run.values.items() if key != "done"}
+            cell = Cell(
+                state=run.state,
+                versions=found,
+                data=job.data,
+                commit=machine()["commit"],
+                date=machine()["date"],
+                peak_mb=run.peak_mb,
+                disk_mb=run.disk_mb,
+                values=values,
+            )
+            results.put(peer.module, job.measure, job.set, cell)
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else "")
+    parser.add_argument("--quick", action="store_true", help="fewer rows and questions; keeps nothing")
+    parser.add_argument("--systems", nargs="*", default=[peer.module for peer in PEERS])
+    parser.add_argument("--sets", nargs="*", default=[corpus.name for corpus in CORPORA])
+    parser.add_argument("--measures", nargs="*", default=MEASURES, choices=MEASURES)
+    parser.add_argument("--work", type=Path, default=Path(tempfile.gettempdir()) / "kaijuan-peers")
+    options = parser.parse_args()
+    info = onboard().info
+    bench = Bench(work=options.work.resolve(), model=info.fingerprint, dimensions=info.dimensions)
+    sets = [UNCACHED] if options.quick else options.sets
+    stored = bench.work / "quick.json" if options.quick else STORED
+    stored.parent.mkdir(parents=True, exist_ok=True)
+    if options.quick:
+        stored.unlink(missing_ok=True)
+    results = Results(stored, machine())
+    peers = [peer for peer in PEERS if peer.module in options.systems]
+    fill(results, list(jobs(bench, options.measures, sets, quick=options.quick)), peers, bench.work)
+    print(json.dumps(results.document(), ensure_ascii=False, indent=1))
+
+
+if __name__ == "__main__":
+    main()
