@@ -55,4 +55,5 @@ async def look(home: Path) -> None:
         assert await base.list() == []
         status = await base.status()
         assert (status.head, [str(run.state) for run in status.recent_runs]) == (0, ["rolled_back"])
+        assert status.recent_runs[0].reason == "It was stopped."
         await base.indexes.stop_owner()  # type: ignore[attr-defined] # the edge store's, to leave no process

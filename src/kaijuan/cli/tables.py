@@ -158,12 +158,12 @@ def status(found: Status) -> Iterator[RenderableType]:
         yield Text("")
         yield table
         if any(each.state.value == "rolled_back" for each in found.recent_runs):
-            # The catalog keeps no reason: all of these end alike.
-            yield Text("Undone: nothing had changed, or it failed or was stopped; nothing of it was kept.", style="dim")
+            yield Text("Of an undone run nothing was kept but its report.", style="dim")
 
 
 def _outcome(run: Run) -> str:
-    outcomes = {"published": f"published snapshot {run.target}", "rolled_back": "undone", "running": "not finished"}
+    undone = f"undone: {screen.line(' '.join(run.reason.split()))}" if run.reason else "undone"
+    outcomes = {"published": f"published snapshot {run.target}", "rolled_back": undone, "running": "not finished"}
     return outcomes.get(run.state.value, run.state.value)
 
 

@@ -45,6 +45,8 @@ class Run:
     state: RunState
     started_at: float
     finished_at: float | None = None
+    reason: str = ""
+    """Why it was rolled back, a sentence for people; empty for other runs."""
 
 
 class ItemState(StrEnum):
@@ -170,8 +172,8 @@ class CatalogWriter(Protocol):
         """Set head to the run's target. Refuses (StoreError) when outbox entries are pending, BusyError when
         `owner` no longer holds the lease. The one moment at which readers move."""
 
-    async def roll_back(self, run: Run, *, now: float) -> None:
-        """End the run without a trace in any snapshot; its report is kept. Repeatable."""
+    async def roll_back(self, run: Run, *, now: float, reason: str = "") -> None:
+        """End the run without a trace in any snapshot; its report and the reason are kept. Repeatable."""
 
     async def grant(self, kb: KbId, resource: str, principal: str) -> None:
         """Let a principal read a knowledge base (resource = its id) or one document; bumps the policy version.

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 
 from kaijuan import telemetry
 from kaijuan.core.ids import VersionId
-from kaijuan.errors import StoreError
+from kaijuan.errors import KaijuanError, StoreError
 from kaijuan.index.catalog import ItemState, Run, RunItem
 from kaijuan.index.publish import Publication, Reached, publish
 from kaijuan.index.reconcile import clear_unpublished
@@ -79,7 +79,7 @@ class Change:
             publication = Publication(run=self.run, outbox=self.outbox, owner=self.owner, clock=clock)
             snapshot = (await publish(publication, reached)).number
         else:
-            await writer.catalog.roll_back(self.run, now=clock())
+            await writer.catalog.roll_back(self.run, now=clock(), reason="Nothing had changed.")
         sizes = await writer.catalog.counts(self.run.kb_id, snapshot)
         states = self.tally.states
         self._report = RunReport(
@@ -96,14 +96,23 @@ class Change:
         )
         self.tell(Stage.DONE)
 
-    async def undo(self, clock: Callable[[], float]) -> None:
-        """Leave no trace of the run. What cannot be undone now (no room, say) the next run undoes at its start."""
+    async def undo(self, clock: Callable[[], float], cause: BaseException) -> None:
+        """Leave nothing of the run but why. What cannot be undone now (no room, say) the next run undoes first."""
         writer = self.outbox.writer
         try:
             if not await still_held(writer.catalog, self.run.kb_id, self.owner):
                 return  # Who took the lease over has undone this run, and what lies beyond head is theirs.
             # The catalog first: it refuses when the run was published after all, and then its points must stay.
-            await writer.catalog.roll_back(self.run, now=clock())
+            await writer.catalog.roll_back(self.run, now=clock(), reason=reason_of(cause))
             await clear_unpublished(writer.index, self.head)
         except StoreError as error:
             telemetry.event("run.undo_failed", run=self.run.id, code=error.code, message=error.message)
+
+
+def reason_of(cause: BaseException) -> str:
+    """Return the sentence that is kept of what ended a run."""
+    if isinstance(cause, KaijuanError):
+        return str(cause)
+    if isinstance(cause, Exception):
+        return f"{type(cause).__name__}: {cause}"
+    return "It was stopped."  # Ctrl-C, a cancelled task, an interpreter that ends

@@ -31,6 +31,7 @@ from kaijuan.jobs.prepare import Ground, Pipeline, Read
 from kaijuan.jobs.report import Failed, Progress, RunReport, Stage, Tally
 from kaijuan.jobs.settings import JobSettings
 
+DIED = "Its process ended before the run did."
 __all__ = ["Failed", "Ingest", "Progress", "RunReport", "Stage"]
 
 
@@ -151,7 +152,7 @@ class Ingest:
         """
         async with self._held(kb) as (fresh, _):
             for run in await self.catalog.unfinished_runs(kb.id):
-                await self.catalog.roll_back(run, now=self.clock())
+                await self.catalog.roll_back(run, now=self.clock(), reason=DIED)
             plan = Plan(kb=fresh, store=self.indexes, embedder=self.embedder, writer_of=partial(self._writer, fresh))
             return replace(fresh, space=await rebuild(plan, told, skipped))
 
@@ -194,7 +195,7 @@ class Ingest:
             try:
                 self.reached("open_space")
                 for run in await self.catalog.unfinished_runs(kb.id):
-                    await self.catalog.roll_back(run, now=self.clock())
+                    await self.catalog.roll_back(run, now=self.clock(), reason=DIED)
                     telemetry.event("run.rolled_back", run=run.id)
                 self.reached("end_dead_runs")
                 # Asked every time: a run that died between these two steps is no longer in the catalog.
@@ -216,7 +217,7 @@ class Ingest:
             try:
                 yield change
                 await change.finish(self.clock, self.reached)
-            except BaseException:
+            except BaseException as cause:
                 # Whatever stopped it, Ctrl-C too: nothing of it may stay.
-                await asyncio.shield(change.undo(self.clock))
+                await asyncio.shield(change.undo(self.clock, cause))
                 raise

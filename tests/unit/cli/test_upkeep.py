@@ -70,11 +70,11 @@ def test_an_undone_run_is_told_in_words(kaijuan: Kaijuan, base: Any) -> None:
     base.replies["status"] = _status()
     assert "Undone" not in kaijuan("status").out
     (run,) = base.replies["status"].recent_runs
-    undone = replace(run, state=RunState.ROLLED_BACK)
+    undone = replace(run, state=RunState.ROLLED_BACK, reason="No [b]room[/b]\nis left.")
     base.replies["status"] = replace(base.replies["status"], recent_runs=(undone,), unfinished_runs=())
     got = kaijuan("status").out
     assert "rolled_back" not in got
-    assert "Undone: nothing had changed, or it failed or was stopped" in got
+    assert "undone: No [b]room[/b] is left." in " ".join(got.split())
 
 
 def test_snapshots_tell_what_each_changed(kaijuan: Kaijuan, base: Any) -> None:

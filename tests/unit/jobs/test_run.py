@@ -243,6 +243,7 @@ class TestUndoing:
             await shop.add({"a": "alpha 2", "b": LONG})
         runs = await shop.catalog.runs((await shop.kb()).id)
         assert runs[0].state is RunState.ROLLED_BACK
+        assert runs[0].reason == "The model fell over."
         await self._undone(shop)
         assert (await shop.add({"a": "alpha 2", "b": LONG})).snapshot == 2
         await shop.close()

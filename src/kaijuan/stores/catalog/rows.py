@@ -196,6 +196,7 @@ def run_of(row: Row[Any]) -> Run:
         state=RunState(row.state),
         started_at=row.started_at,
         finished_at=row.finished_at,
+        reason=row.reason,
     )
 
 

@@ -142,9 +142,9 @@ class SqlCatalog:
         """Move readers to the run's target."""
         return await self._write(publishing.publish, run, owner, now, durable=True)
 
-    async def roll_back(self, run: Run, *, now: float) -> None:
+    async def roll_back(self, run: Run, *, now: float, reason: str = "") -> None:
         """Take back all that the run staged."""
-        await self._write(staging.roll_back, run, now, durable=True)
+        await self._write(staging.roll_back, run, now, reason, durable=True)
 
     async def grant(self, kb: KbId, resource: str, principal: str) -> None:
         """Let a principal read a base or a document."""

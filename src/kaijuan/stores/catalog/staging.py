@@ -22,6 +22,7 @@ _runs, _versions, _documents, _outbox = (
     tables.document,
     tables.outbox,
 )
+_LONGEST_REASON = 1000
 
 
 def begin_run(connection: Connection, kb: KbId, kind: str, now: float) -> Run:
@@ -41,6 +42,7 @@ def begin_run(connection: Connection, kb: KbId, kind: str, now: float) -> Run:
         "started_at": now,
         "finished_at": None,
         "number": number,
+        "reason": "",
     }
     connection.execute(insert(_runs), values)
     return _run(connection, RunId(str(values["id"])))
@@ -156,7 +158,7 @@ def mark_applied(connection: Connection, sequences: Collection[int]) -> None:
         connection.execute(delete(_outbox).where(_outbox.c.sequence.in_(batch)))
 
 
-def roll_back(connection: Connection, run: Run, now: float) -> None:
+def roll_back(connection: Connection, run: Run, now: float, reason: str) -> None:
     """Take everything back that the run staged, and open what it closed. Repeatable."""
     stored = _run(connection, run.id)
     if stored.state is RunState.ROLLED_BACK:
@@ -171,7 +173,7 @@ def roll_back(connection: Connection, run: Run, now: float) -> None:
     closed = (_versions.c.kb_id == run.kb_id, _versions.c.valid_to == stored.target)
     connection.execute(update(_versions).where(*closed).values(valid_to=OPEN))
     connection.execute(delete(_outbox).where(_outbox.c.kb_id == run.kb_id, _outbox.c.snapshot == stored.target))
-    finish(connection, run, RunState.ROLLED_BACK, now)
+    finish(connection, run, RunState.ROLLED_BACK, now, reason)
 
 
 def _lower_numbers(connection: Connection, mine: ColumnElement[bool]) -> None:
@@ -182,6 +184,7 @@ def _lower_numbers(connection: Connection, mine: ColumnElement[bool]) -> None:
         connection.execute(update(_documents).where(document).values(last_number=row.number - 1))
 
 
-def finish(connection: Connection, run: Run, state: RunState, now: float) -> None:
+def finish(connection: Connection, run: Run, state: RunState, now: float, reason: str = "") -> None:
     """End a run."""
-    connection.execute(update(_runs).where(_runs.c.id == run.id).values(state=state.value, finished_at=now))
+    values = {"state": state.value, "finished_at": now, "reason": _shown(reason[:_LONGEST_REASON])}
+    connection.execute(update(_runs).where(_runs.c.id == run.id).values(**values))

@@ -68,6 +68,7 @@ ingestion_run = Table(
     Column("finished_at", Double),
     # Runs of one base are numbered: two of them may begin within one tick of the clock.
     Column("number", Integer, nullable=False),
+    Column("reason", Text, nullable=False, server_default=text("''")),
     UniqueConstraint("kb_id", "number"),
 )
 

@@ -250,10 +250,12 @@ class Publishing(CatalogFixtures):
         with pytest.raises(BusyError):
             await catalog.begin_run(kb.id, "add", now=NOW)
         assert await catalog.unfinished_runs(kb.id) == [run]
-        await catalog.roll_back(run, now=NOW + 1)
+        await catalog.roll_back(run, now=NOW + 1, reason="No room: \ud83d.")
+        await catalog.roll_back(run, now=NOW + 2, reason="again")
         assert await catalog.unfinished_runs(kb.id) == []
         ended = (await catalog.runs(kb.id))[0]
         assert (ended.id, ended.state, ended.finished_at) == (run.id, RunState.ROLLED_BACK, NOW + 1)
+        assert ended.reason == "No room: \\ud83d."
 
     async def test_leases(self, catalog: Catalog, kb: KnowledgeBase) -> None:
         assert await catalog.lease(kb.id) is None
