@@ -391,7 +391,7 @@ class Kaijuan:
 
 
 def make_embedder(settings: EmbedderSettings, cache: Path) -> Embedder:
-    """Return the configured embedder before its cache of vectors, both of which keep their files in `cache`."""
+    """Return the configured embedder behind a cache of vectors; both keep their files in `cache`."""
     inner: Embedder = registry.load("embedder", settings.name).from_settings(settings, cache)
     cached: Embedder = registry.load("embedding_cache", "sqlite")(
         inner, cache / "embeddings.db", max_bytes=settings.cache_mb * 2**20

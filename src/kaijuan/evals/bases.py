@@ -14,13 +14,12 @@ from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, Protocol
 
 from kaijuan.config import Config
 from kaijuan.core.ids import stable_id
 from kaijuan.engine import Kaijuan, make_embedder, pipeline_fingerprint
-from kaijuan.errors import EvalDataError, KaijuanError
-from kaijuan.evals.sets import EvalSet
+from kaijuan.errors import EvalDataError, KaijuanError, StoreError
 from kaijuan.index.ports import Embedder
 from kaijuan.jobs.report import Progress, RunReport
 
@@ -28,6 +27,18 @@ MOST_FAILURES_SHOWN = 5
 IDLE_SECONDS = 30.0
 """How long the process that holds a base's index stays after its last use: many bases are opened one after another."""
 RECORD = "base.json"
+
+
+class Corpus(Protocol):
+    """What a base is made of: a corpus file or a folder of documents, and the SHA-256 of its content."""
+
+    @property
+    def corpus(self) -> Path:
+        """Return the file or folder."""
+
+    @property
+    def corpus_hash(self) -> str:
+        """Return the hash, in hexadecimal."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -75,7 +86,7 @@ def evals_folder(home: Path) -> Path:
 
 @asynccontextmanager
 async def open_base(
-    data: EvalSet,
+    data: Corpus,
     home: Path,
     config: Config,
     *,
@@ -93,7 +104,7 @@ async def open_base(
     make = embedder or (lambda: make_embedder(config.embedder, evals / "cache"))
     model = make()
     fingerprint = pipeline_fingerprint(config, model)
-    folder = evals / "bases" / _folder_name(data, fingerprint)
+    folder = _folder(evals / "bases", data, fingerprint)
     record = _read(folder)
     engine = Kaijuan(folder, config=settings, embedder=model)
     try:
@@ -134,9 +145,11 @@ def clear_bases(home: Path) -> int:
     return sum(base.bytes for base in found)
 
 
-def _folder_name(data: EvalSet, fingerprint: str) -> str:
+def _folder(bases: Path, data: Corpus, fingerprint: str) -> Path:
+    key = stable_id("base", data.corpus_hash, fingerprint)[:16]
     readable = re.sub(r"[^\w.-]+", "_", data.corpus.resolve().parent.name)[:60]
-    return f"{readable}-{stable_id('base', data.corpus_hash, fingerprint)[:16]}"
+    # The name before the key is for people: the same corpus may lie in folders of several names.
+    return next(iter(bases.glob(f"*-{key}")), bases / f"{readable}-{key}")
 
 
 async def _holds(engine: Kaijuan, record: Record) -> bool:
@@ -195,10 +208,15 @@ def _read(folder: Path) -> Record | None:
 
 
 def _write(folder: Path, record: Record) -> None:
-    folder.mkdir(mode=0o700, parents=True, exist_ok=True)
     fresh = folder / f"{RECORD}.new"
-    fresh.write_text(json.dumps(asdict(record), ensure_ascii=True), encoding="utf-8")
-    os.replace(fresh, folder / RECORD)
+    try:
+        folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+        fresh.write_text(json.dumps(asdict(record), ensure_ascii=True), encoding="utf-8")
+        os.replace(fresh, folder / RECORD)
+    except OSError as error:
+        raise StoreError(
+            f"The folder {folder} cannot be written: {error.strerror}.", hint="Choose another home with --home."
+        ) from error
 
 
 def _size(folder: Path) -> int:

@@ -11,7 +11,9 @@ from types import TracebackType
 from typing import IO, Any, Self
 
 from kaijuan.core.ids import stable_id
+from kaijuan.errors import StoreError
 
+NOT_MEASURED = frozenset({"cli", "samples", "testing"})
 Row = Mapping[str, Any]
 """What was found for one question, as JSON has it."""
 
@@ -33,11 +35,16 @@ class Journal:
         self._file: IO[str] | None = None
 
     def __enter__(self) -> Self:
-        self._path.parent.mkdir(parents=True, exist_ok=True)
-        whole = self._path.exists() and not self._path.read_bytes().endswith(b"\n")
-        self._file = self._path.open("a", encoding="utf-8")
-        if whole and self._path.stat().st_size:
-            self._file.write("\n")  # after a line that a killed run left torn
+        try:
+            self._path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+            torn = self._path.exists() and not self._path.read_bytes().endswith(b"\n")
+            self._file = self._path.open("a", encoding="utf-8")
+            if torn:
+                self._file.write("\n")  # ends the line that a killed run was writing
+        except OSError as error:
+            raise StoreError(
+                f"{self._path} cannot be written: {error.strerror}.", hint="Choose another home with --home."
+            ) from error
         return self
 
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None) -> None:
@@ -70,9 +77,11 @@ def _read(path: Path) -> dict[str, Row]:
 
 @cache
 def code_fingerprint() -> str:
-    """Return a hash of the code of this package."""
+    """Return a hash of the code of this package, without the rooms that no result depends on."""
     root = Path(__file__).parents[1]
     digest = hashlib.sha256()
     for path in sorted(root.rglob("*.py")):
-        digest.update(str(path.relative_to(root)).encode() + b"\0" + path.read_bytes() + b"\0")
+        place = path.relative_to(root)
+        if place.parts[0] not in NOT_MEASURED:
+            digest.update(str(place).encode() + b"\0" + path.read_bytes() + b"\0")
     return digest.hexdigest()

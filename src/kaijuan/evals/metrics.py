@@ -76,6 +76,11 @@ def _calculated(
             yield names[found.measure], int(found.query_id), float(found.value)
 
 
+def check_installed() -> None:
+    """Raise MissingExtraError now, rather than after an hour of asking."""
+    _library()
+
+
 def _library() -> tuple[Any, Mapping[str, Any]]:
     try:
         import ir_measures

@@ -18,7 +18,7 @@ from kaijuan.errors import UsageError
 from kaijuan.evals.bases import Base, evals_folder, open_base
 from kaijuan.evals.journal import Journal, Row
 from kaijuan.evals.kinds import kinds_of
-from kaijuan.evals.metrics import Scores, score
+from kaijuan.evals.metrics import Scores, check_installed, score
 from kaijuan.evals.results import DEPTH, QueryRun, RetrievalRun
 from kaijuan.evals.sets import EvalSet, Query
 from kaijuan.index.ports import Embedder
@@ -53,6 +53,7 @@ async def evaluate(
     *,
     journal: Journal | None = None,
     asked: Asked = lambda _done, _total: None,
+    clock: Callable[[], float] = time.perf_counter,
 ) -> RetrievalRun:
     """Ask the judged questions, or a sample of them, and return what was found.
 
@@ -73,7 +74,7 @@ async def evaluate(
     for count, query in enumerate(questions, start=1):
         row = known.get(query.id)
         if row is None:
-            row, note = await _ask(base.engine, query, options.k, names)
+            row, note = await _ask(base.engine, query, options.k, names, clock)
             notes[note] += 1
             if journal is not None and not note:
                 journal.add(query.id, row)
@@ -114,6 +115,7 @@ async def measure(
 
     A run that was stopped goes on where it was, unless data, settings or code changed meanwhile or `fresh` is set.
     """
+    check_installed()
     async with open_base(data, home, config, embedder=embedder, progress=progress) as base:
         settings = json.dumps(config_of(base, Options(k=options.k)), sort_keys=True)
         key = ("retrieval", data.fingerprint, settings)
@@ -157,15 +159,15 @@ def scores_of(run: RetrievalRun, data: EvalSet, stage: str, kind: str | None = N
     return score(rankings, {query: data.grades[query] for query in rankings})
 
 
-async def _ask(engine: Kaijuan, query: Query, k: int, names: Names) -> tuple[Row, str]:
+async def _ask(engine: Kaijuan, query: Query, k: int, names: Names, clock: Callable[[], float]) -> tuple[Row, str]:
     """Ask one question; return its row, and what was wrong or ""."""
-    start = time.perf_counter()
+    start = clock()
     try:
         result = await engine.search(query.text, k=k)
     except UsageError as error:
-        return {"rankings": {}, "milliseconds": (time.perf_counter() - start) * 1000}, f"were refused: {error.message}"
-    spent = (time.perf_counter() - start) * 1000
-    await _learn(engine, result, names)
+        return {"rankings": {}, "milliseconds": round((clock() - start) * 1000, 3)}, f"were refused: {error.message}"
+    spent = (clock() - start) * 1000
+    await learn_names(engine, result, names)
     failed = [f"{route.name} ({route.state})" for route in result.trace.routes if route.state != "ok"]
     note = f"were asked without the route {' and '.join(failed)}" if failed else ""
     rankings = {stage: ranking[:DEPTH] for stage, ranking in rankings_of(result, names).items()}
@@ -189,7 +191,8 @@ def name_of(source: str) -> str:
     return unquote(source.rpartition("#")[2], errors="surrogateescape")
 
 
-async def _learn(engine: Kaijuan, result: SearchResult, names: Names) -> None:
+async def learn_names(engine: Kaijuan, result: SearchResult, names: Names) -> None:
+    """Fill `names` with the corpus id of every candidate's document."""
     missing = [c.chunk_id for c in result.trace.candidates if c.chunk_id not in names]
     chunks = await engine.catalog.chunks(missing)
     versions = await engine.catalog.versions_by_id({chunk.version_id for chunk in chunks.values()})

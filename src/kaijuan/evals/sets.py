@@ -6,7 +6,6 @@ the layout; CORPUS is ours).
 
 from __future__ import annotations
 
-import csv
 import hashlib
 import json
 from collections import Counter
@@ -57,14 +56,14 @@ class EvalSet:
     @cached_property
     def corpus_hash(self) -> str:
         """SHA-256 of the corpus file, in hexadecimal."""
-        return _file_hash(self.corpus)
+        return file_hash(self.corpus)
 
     @cached_property
     def fingerprint(self) -> str:
         """SHA-256 over corpus, questions and judgements: two sets with one fingerprint are the same set."""
         parts = [self.corpus_hash]
         parts += [
-            _file_hash(path) for path in (self.folder / "queries.jsonl", self.folder / "qrels.tsv") if path.exists()
+            file_hash(path) for path in (self.folder / "queries.jsonl", self.folder / "qrels.tsv") if path.exists()
         ]
         return hashlib.sha256("".join(parts).encode()).hexdigest()
 
@@ -77,7 +76,7 @@ def load_set(folder: Path) -> EvalSet:
     """
     if not folder.is_dir():
         raise EvalDataError(f"There is no folder {folder}.", hint="Name the folder that holds queries.jsonl.")
-    corpus = _corpus_path(folder)
+    corpus = corpus_path(folder)
     problems: list[str] = []
     documents = _document_ids(corpus)
     queries = _queries(folder / "queries.jsonl", problems)
@@ -92,7 +91,8 @@ def load_set(folder: Path) -> EvalSet:
     )
 
 
-def _corpus_path(folder: Path) -> Path:
+def corpus_path(folder: Path) -> Path:
+    """Return the corpus file of a folder, its own or the one that its file CORPUS points to."""
     pointer = folder / "CORPUS"
     holder = folder / pointer.read_text(encoding="utf-8").strip() if pointer.is_file() else folder
     corpus = holder / "corpus.jsonl"
@@ -103,9 +103,9 @@ def _corpus_path(folder: Path) -> Path:
 
 
 def _document_ids(corpus: Path) -> frozenset[str]:
-    seen = Counter(_text(row, "_id", corpus, number) for number, row in _rows(corpus))
+    seen = Counter(text_field(row, "_id", corpus, number) for number, row in rows(corpus))
     if not seen:
-        raise EvalDataError(f"{corpus} holds no document.")
+        raise EvalDataError(f"{corpus} holds no document.", hint="Write one JSON object a line: _id, title, text.")
     repeated = [id for id, count in seen.items() if count > 1]
     if repeated:
         raise EvalDataError(
@@ -122,9 +122,9 @@ def _queries(path: Path, problems: list[str]) -> list[Query]:
         )
     found: dict[str, Query] = {}
     blank, repeated = [], []
-    for number, row in _rows(path):
-        id = _text(row, "_id", path, number)
-        text = _text(row, "text", path, number)
+    for number, row in rows(path):
+        id = text_field(row, "_id", path, number)
+        text = text_field(row, "text", path, number)
         if not text.strip():
             blank.append(id)
         elif id in found:
@@ -134,7 +134,9 @@ def _queries(path: Path, problems: list[str]) -> list[Query]:
     _note(problems, blank, "questions are blank")
     _note(problems, repeated, "question ids come twice; the first is kept")
     if not found:
-        raise EvalDataError(f"{path} holds no question.")
+        raise EvalDataError(
+            f"{path} holds no question.{_first(problems)}", hint="Write one JSON object a line: _id, text."
+        )
     return list(found.values())
 
 
@@ -147,7 +149,7 @@ def _query(id: str, text: str, row: Mapping[str, Any]) -> Query:
         text=text,
         answers=tuple(str(answer) for answer in answers if str(answer).strip()),
         answerable=_answerable(row),
-        history=tuple(_turn(turn) for turn in row.get("history") or ()),
+        history=_history(row.get("history")),
         fields={key: value for key, value in row.items() if key not in known},
     )
 
@@ -157,6 +159,11 @@ def _answerable(row: Mapping[str, Any]) -> bool | None:
     if isinstance(said, bool) or said is None:
         return said
     return {"ANSWERABLE": True, "PARTIAL": True, "UNANSWERABLE": False}.get(str(said).upper())
+
+
+def _history(given: object) -> tuple[str, ...]:
+    turns = given if isinstance(given, list) else [given] if given else []
+    return tuple(_turn(turn) for turn in turns)
 
 
 def _turn(turn: object) -> str:
@@ -189,21 +196,24 @@ def _grades(path: Path, queries: set[str], documents: frozenset[str], problems: 
 
 
 def _judgements(path: Path) -> Iterator[tuple[str, str, int]]:
-    with path.open(encoding="utf-8-sig", newline="") as file:
-        for number, row in enumerate(csv.reader(file, delimiter="\t", quoting=csv.QUOTE_NONE), start=1):
-            if not row or (number == 1 and row[0] == "query-id"):
-                continue
+    try:
+        lines = path.read_text(encoding="utf-8-sig").split("\n")
+    except UnicodeDecodeError as error:
+        raise EvalDataError(f"{path} is not UTF-8.", hint="Save it as UTF-8.") from error
+    for number, row in enumerate((line.rstrip("\r").split("\t") for line in lines), start=1):
+        if row != [""] and not (number == 1 and row[0] == "query-id"):
             try:
                 query, document, grade = row
                 yield query, document, int(float(grade))
-            except ValueError as error:
+            except (ValueError, OverflowError) as error:
                 raise EvalDataError(
                     f"Line {number} of {path} is not a judgement: {row!r:.120}.",
                     hint="A line is: query-id, corpus-id, score, parted by tabs.",
                 ) from error
 
 
-def _rows(path: Path) -> Iterator[tuple[int, Mapping[str, Any]]]:
+def rows(path: Path) -> Iterator[tuple[int, Mapping[str, Any]]]:
+    """Yield the JSON objects of a file with the numbers of their lines; EvalDataError names a line that holds none."""
     try:
         with path.open(encoding="utf-8-sig") as file:
             for number, line in enumerate(file, start=1):
@@ -216,14 +226,15 @@ def _rows(path: Path) -> Iterator[tuple[int, Mapping[str, Any]]]:
 def _row(line: str, path: Path, number: int) -> Mapping[str, Any]:
     try:
         row = json.loads(line)
-    except json.JSONDecodeError as error:
-        raise EvalDataError(f"Line {number} of {path} is not JSON: {error.msg}.") from error
+    except (ValueError, RecursionError) as error:  # ValueError covers bad JSON and giant numbers
+        raise EvalDataError(f"Line {number} of {path} is not JSON: {error}.") from error
     if not isinstance(row, dict):
         raise EvalDataError(f"Line {number} of {path} is not a JSON object.")
     return row
 
 
-def _text(row: Mapping[str, Any], key: str, path: Path, number: int) -> str:
+def text_field(row: Mapping[str, Any], key: str, path: Path, number: int) -> str:
+    """Return a field that must be there, as text; EvalDataError names the line that lacks it."""
     value = row.get(key)
     if not isinstance(value, str | int):
         raise EvalDataError(f"Line {number} of {path} has no {key}.", hint=f"Each line needs {key}, as text.")
@@ -244,6 +255,7 @@ def _first(problems: list[str]) -> str:
     return f" {problems[-1]}" if problems else ""
 
 
-def _file_hash(path: Path) -> str:
+def file_hash(path: Path) -> str:
+    """Return the SHA-256 of a file, in hexadecimal."""
     with path.open("rb") as file:
         return hashlib.file_digest(file, "sha256").hexdigest()
