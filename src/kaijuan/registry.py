@@ -26,6 +26,7 @@ BUILT_IN = MappingProxyType(
         ("embedding_cache", "sqlite"): ("kaijuan.models.around.embedding_cache:CachedEmbedder", ""),
         ("index", "edge"): ("kaijuan.stores.index.edge_store:EdgeIndexStore", ""),
         ("index", "memory"): ("kaijuan.stores.index.memory:MemoryIndexStore", ""),
+        ("parser", "code"): ("kaijuan.ingest.parsers.code:CodeParser", ""),
         ("parser", "docx"): ("kaijuan.ingest.parsers.docx:DocxParser", ""),
         ("parser", "html"): ("kaijuan.ingest.parsers.html:HtmlParser", ""),
         ("parser", "markdown"): ("kaijuan.ingest.parsers.markdown:MarkdownParser", ""),

@@ -6,37 +6,21 @@ import io
 import re
 import zipfile
 
-from kaijuan.errors import BrokenDocumentError, EmptyDocumentError, EncryptedDocumentError, UnsupportedDocumentError
+from kaijuan.errors import (
+    BrokenDocumentError,
+    DocumentError,
+    EmptyDocumentError,
+    EncryptedDocumentError,
+    UnsupportedDocumentError,
+)
 from kaijuan.ingest.encoding import decode, peek
+from kaijuan.ingest.kinds import ENDINGS, WORDS, ending, is_firm, may_pass, named_kind
 
-_NAMES = {
-    "pdf": "pdf",
-    "docx": "docx",
-    "docm": "docx",
-    "dotx": "docx",
-    "htm": "html",
-    "html": "html",
-    "xhtml": "html",
-    "shtml": "html",
-    "md": "markdown",
-    "markdown": "markdown",
-    "mkd": "markdown",
-    "mdx": "markdown",
-}
-# Text on the outside, but its words are encoded within; as plain text it would only be noise.
-_LATER = {
-    "eml": "an e-mail",
-    "mbox": "a mailbox",
-    "mht": "a web archive",
-    "mhtml": "a web archive",
-    "svg": "an SVG image",
-}
 _OLE = b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1"
 _SECOND_LOOK = 1 << 20
 _ZIP = (b"PK\x03\x04", b"PK\x05\x06", b"PK\x07\x08")
 # Signatures of what cannot be read yet: (bytes at the start, what to call it).
 _BINARIES: tuple[tuple[bytes, str], ...] = (
-    (b"{\\rtf", "RTF"),
     (b"\x89PNG\r\n\x1a\n", "a PNG image"),
     (b"\xff\xd8\xff", "a JPEG image"),
     (b"GIF8", "a GIF image"),
@@ -59,42 +43,72 @@ _BINARIES: tuple[tuple[bytes, str], ...] = (
 )
 _PACKAGES = (
     ("word/document.xml", "docx"),
-    ("xl/workbook.xml", "an Excel workbook (xlsx)"),
-    ("xl/workbook.bin", "an Excel workbook (xlsb)"),
-    ("ppt/presentation.xml", "a PowerPoint presentation (pptx)"),
-    ("META-INF/container.xml", "an EPUB book"),
-    ("content.xml", "an OpenDocument file"),
+    ("xl/workbook.xml", "xlsx"),
+    ("ppt/presentation.xml", "pptx"),
+    ("META-INF/container.xml", "epub"),
 )
+_OPEN_DOCUMENTS = {"text": "odt", "spreadsheet": "ods", "presentation": "odp"}
+_OPEN_DOCUMENT = re.compile(rb"application/vnd\.oasis\.opendocument\.(text|spreadsheet|presentation)\b")
+_STREAMS = {
+    "msg": ("__properties_version1.0",),
+    "doc": ("WordDocument",),
+    "xls": ("Workbook", "Book"),
+    "ppt": ("PowerPoint Document",),
+}
+"""Names in the directory of an OLE container, which lists them in UTF-16. A message may hold the others within."""
 # Possessive: with plain repeats there are 2^n ways to read n comments, and all are tried before the answer is no.
-_HTML_START = re.compile(
-    r"(?:\s++|<\?xml[^>]*+>|<!--.*?-->)*+<(?:!doctype\s+html|html[\s>]|head[\s>]|body[\s>])", re.I | re.S
+_PROLOGUE = r"(?:\s++|<\?xml[^>]*+>|<!--.*?-->)*+"
+_HTML_START = re.compile(_PROLOGUE + r"<(?:!doctype\s+html|html[\s>]|head[\s>]|body[\s>])", re.I | re.S)
+_SVG_START = re.compile(_PROLOGUE + r"(?:<!doctype\s[^>]*+>\s*+)?<svg[\s>]", re.I | re.S)
+_XML_START = re.compile(r"\s*+<\?xml\s[^>]*+>", re.I)
+_VTT_START = re.compile(r"WEBVTT(?:[ \t\n]|\Z)")
+_MBOX_START = re.compile(r"From \S+ .*\d{4}.*\n(?:>?[!-9;-~]++:.*\n)")
+_MAIL_START = re.compile(
+    r"(?=(?:.*\n){0,40}?(?:from|date|message-id):)(?:(?:received|return-path|delivered-to|mime-version|message-id|"
+    r"from|date|subject|to|x-[\w-]+|dkim-signature|content-type):.*\n(?:[ \t].*\n)*){2}",
+    re.I,
 )
+_MIME_START = re.compile(r"\s*+mime-version:", re.I)
 
 
 def kind_of(data: bytes, name: str) -> str:
-    """Return "pdf", "docx", "html", "markdown" or "text" for a file's bytes and name.
+    """Return the kind of a file by its bytes and name: a word of `kinds`, "code" or "text".
 
     Raises EmptyDocumentError when there is nothing but white space, BrokenDocumentError when the name promises a
-    PDF or DOCX and the content is something else, EncryptedDocumentError for password-protected Office files, and
-    UnsupportedDocumentError, naming the kind, for what no parser reads.
+    kind that the content is not (nor another that programs save under such names), EncryptedDocumentError for
+    what is protected with a password, and UnsupportedDocumentError, naming the kind, for what no parser reads.
     """
     if not data.strip(b" \t\r\n\x0b\x0c\x00"):
         raise EmptyDocumentError(f"{name} is empty.")
-    suffix = name.rpartition(".")[2].lower() if "." in name else ""
-    named = _NAMES.get(suffix, "")
-    found = _binary_kind(data, name, named)
-    if not found:
-        found = _text_kind(data, name, named, suffix)
-    if named in {"pdf", "docx"} and found != named:
+    named = named_kind(name)
+    try:
+        found = _binary_kind(data, name, named) or _text_kind(data, name, named)
+    except UnsupportedDocumentError as error:
+        if is_firm(named):
+            message = f"{name} is named like {WORDS[named]}, but cannot be one: {error.message}"
+            raise BrokenDocumentError(message) from error
+        raise
+    if not may_pass(found, named):
         raise BrokenDocumentError(
-            f"{name} is named like a {named.upper()} file, but its content is {_words(found)}.",
+            f"{name} is named like {WORDS[named]}, but its content is {WORDS.get(found, found)}.",
             hint="Give it the right ending, or open it in its own program and save it again.",
         )
     return found
 
 
-def _words(kind: str) -> str:
-    return {"pdf": "a PDF", "docx": "a Word document (docx)"}.get(kind, kind)
+def container_of(data: bytes, name: str) -> str:
+    """Return the kind of a file that holds other documents, "" for one that does not or cannot be read."""
+    try:
+        return _container_of(data, name)
+    except DocumentError:
+        return ""  # said when the file itself is read
+
+
+def _container_of(data: bytes, name: str) -> str:
+    if data.startswith((*_ZIP, _OLE)) or named_kind(name) in {"eml", "mbox"} or not named_kind(name):
+        found = kind_of(data, name)
+        return found if found in {"zip", "mbox", "eml", "msg"} else ""
+    return ""
 
 
 def _binary_kind(data: bytes, name: str, named: str) -> str:
@@ -104,16 +118,18 @@ def _binary_kind(data: bytes, name: str, named: str) -> str:
     if data.startswith(_ZIP):
         return _package_kind(data, name, named)
     if data.startswith(_OLE):
-        _refuse_ole(data, name)
+        return _ole_kind(data, name, named)
+    if data.startswith(b"{\\rtf"):
+        return "rtf"
     for start, words in _BINARIES:
         if data.startswith(start) and _really_binary(start, data):
-            _refuse(name, named, words)
+            raise _unread(name, words)
     if data[4:8] == b"ftyp":
-        _refuse(
-            name, named, "a HEIF image" if data[8:12] in {b"heic", b"heix", b"mif1", b"avif"} else "MP4 video or audio"
+        raise _unread(
+            name, "a HEIF image" if data[8:12] in {b"heic", b"heix", b"mif1", b"avif"} else "MP4 video or audio"
         )
     if data.startswith(b"RIFF") and data[8:12] in {b"WEBP", b"WAVE", b"AVI "}:
-        _refuse(name, named, {b"WEBP": "a WebP image", b"WAVE": "WAV audio"}.get(data[8:12], "AVI video"))
+        raise _unread(name, {b"WEBP": "a WebP image", b"WAVE": "WAV audio"}.get(data[8:12], "AVI video"))
     return ""
 
 
@@ -122,26 +138,28 @@ def _really_binary(start: bytes, data: bytes) -> bool:
     return not start.isalnum() or any(byte < 9 for byte in data[:512])
 
 
-def _refuse(name: str, named: str, words: str) -> None:
-    if named in {"pdf", "docx"}:
-        raise BrokenDocumentError(f"{name} is named like a {named.upper()} file, but it is {words}.")
-    raise UnsupportedDocumentError(f"{name} is {words}, which cannot be read yet.")
+def _unread(name: str, words: str) -> UnsupportedDocumentError:
+    return UnsupportedDocumentError(f"{name} is {words}, which cannot be read yet.")
 
 
-def _refuse_ole(data: bytes, name: str) -> None:
-    """Name what an OLE container holds; its directory lists stream names in UTF-16."""
+def _ole_kind(data: bytes, name: str, named: str) -> str:
     if "EncryptedPackage".encode("utf-16-le") in data:
         raise EncryptedDocumentError(f"{name} is protected with a password.")
-    for stream, words in (
-        ("WordDocument", "an old Word document (doc)"),
-        ("Workbook", "an old Excel workbook (xls)"),
-        ("Book", "an old Excel workbook (xls)"),
-        ("PowerPoint Document", "an old PowerPoint presentation (ppt)"),
-        ("__substg1.0_", "an Outlook message (msg)"),
-    ):
-        if stream.encode("utf-16-le") in data:
-            raise UnsupportedDocumentError(f"{name} is {words}, which cannot be read yet.")
-    raise UnsupportedDocumentError(f"{name} is an OLE container of an unknown kind, which cannot be read.")
+    found = [kind for kind, streams in _STREAMS.items() if any(_holds(data, stream) for stream in streams)]
+    if not found:
+        raise UnsupportedDocumentError(f"{name} is an OLE container of an unknown kind, which cannot be read.")
+    return named if named in found else found[0]
+
+
+def _holds(data: bytes, stream: str) -> bool:
+    # Directory entries start at multiples of 128 bytes; elsewhere the same letters may be part of a text.
+    wanted = (stream + "\x00").encode("utf-16-le")
+    at = data.find(wanted)
+    while at >= 0:
+        if at % 128 == 0:
+            return True
+        at = data.find(wanted, at + 1)
+    return False
 
 
 def _package_kind(data: bytes, name: str, named: str) -> str:
@@ -149,33 +167,74 @@ def _package_kind(data: bytes, name: str, named: str) -> str:
         with zipfile.ZipFile(io.BytesIO(data)) as package:
             members = set(package.namelist())
             locked = any(entry.flag_bits & 1 for entry in package.infolist())
+            kind = _open_document(package, members)
     except (zipfile.BadZipFile, ValueError, NotImplementedError, OSError, UnicodeError) as error:
         raise BrokenDocumentError(f"{name} is a damaged zip package: {error}.") from error
+    if kind:
+        return kind
+    if "xl/workbook.bin" in members:
+        raise UnsupportedDocumentError(f"{name} is an Excel workbook (xlsb), which cannot be read yet.")
     for member, kind in _PACKAGES:
         if member in members:
-            if kind == "docx":
-                return kind
-            _refuse(name, named, kind)
-    if locked:
-        raise EncryptedDocumentError(f"{name} is a zip archive protected with a password.")
-    _refuse(name, named, "a zip archive")
-    return ""
+            return kind
+    if locked and is_firm(named):
+        raise EncryptedDocumentError(f"{name} is protected with a password.")
+    return "zip"
 
 
-def _text_kind(data: bytes, name: str, named: str, suffix: str) -> str:
+def _open_document(package: zipfile.ZipFile, members: set[str]) -> str:
+    """Return the kind of an OpenDocument package, which says so in a small member of its own."""
+    if "content.xml" not in members:
+        return ""
+    entry = package.getinfo("mimetype") if "mimetype" in members else package.getinfo("content.xml")
+    with package.open(entry) as member:
+        said = _OPEN_DOCUMENT.search(member.read(256)) if entry.filename == "mimetype" else None
+    return _OPEN_DOCUMENTS[said[1].decode()] if said else ""
+
+
+def _text_kind(data: bytes, name: str, named: str) -> str:
     head = peek(data)
     if not head:
         # A small sample may mislead (a text that begins with NUL padding): let a larger one decide, or refuse.
         try:
             head = decode(data[:_SECOND_LOOK]).text[:4096]
         except UnsupportedDocumentError as error:
-            if named in {"pdf", "docx"}:
-                raise BrokenDocumentError(f"{name} is named like a {named.upper()} file, but is not one.") from error
             raise UnsupportedDocumentError(f"{name} is a binary file of an unknown kind.") from error
     if not head.strip() and len(data) <= 4096:
         raise EmptyDocumentError(f"{name} is empty.")
-    if suffix in _LATER:
-        raise UnsupportedDocumentError(f"{name} is {_LATER[suffix]}, which cannot be read yet.")
-    if _HTML_START.match(head):
+    if ending(name) == "svg" or _SVG_START.match(head):
+        raise _unread(name, "an SVG image")
+    return _told_by_text(head, name, named)
+
+
+def _told_by_text(head: str, name: str, named: str) -> str:
+    if named in {"eml", "mbox"}:
+        # Old mail programs save one message with the line that begins each message of a mailbox.
+        return "mbox" if _MBOX_START.match(head) and named == "mbox" else "eml"
+    if named != "code" and _HTML_START.match(head):
         return "html"
-    return named if named in {"html", "markdown"} else "text"
+    if named == "xls" and _has_tabs(head):
+        return "csv"
+    if named and not is_firm(named):
+        return "text" if named == "zip" else named
+    if is_firm(named):
+        # Word and Excel also save as XML, and as a web page with its parts.
+        return "xml" if _XML_START.match(head) else "eml" if _MIME_START.match(head) else "text"
+    return "text" if ending(name) in {"txt", "text", "log"} else _unnamed(head)
+
+
+def _has_tabs(head: str) -> bool:
+    lines = [line for line in head.split("\n")[:-1] if line.strip()]
+    return len(lines) > 1 and all("\t" in line for line in lines[:20])
+
+
+def _unnamed(head: str) -> str:
+    """Return the kind of a text whose name says nothing."""
+    for pattern, kind in ((_XML_START, "xml"), (_VTT_START, "subtitles"), (_MBOX_START, "mbox"), (_MAIL_START, "eml")):
+        if pattern.match(head):
+            return kind
+    return "text"
+
+
+KINDS = frozenset({*ENDINGS.values(), "code", "text"})
+"""Every word that `kind_of` may return."""
