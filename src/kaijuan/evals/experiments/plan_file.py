@@ -14,6 +14,9 @@ from kaijuan.evals.metrics import METRICS
 from kaijuan.evals.results import DEPTH
 
 
+IN_THE_GUIDE = "The guide has an example, under Experiments."
+
+
 class PlanFile(BaseModel):
     """The keys that both kinds of files have."""
 
@@ -49,9 +52,7 @@ def read_plan(path: Path, kind: type[Read]) -> Read:
     except OSError as error:
         raise EvalDataError(f"{path} cannot be read: {error.strerror}.", hint="Name a TOML file.") from error
     except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
-        raise EvalDataError(
-            f"{path} is not TOML: {error}.", hint="Compare it with the example in the guide."
-        ) from error
+        raise EvalDataError(f"{path} is not TOML: {error}.", hint=IN_THE_GUIDE) from error
     try:
         plan = kind.model_validate({"name": path.stem, **tree})
     except ValidationError as error:
@@ -79,7 +80,8 @@ def set_folders(path: Path, plan: PlanFile) -> list[Path]:
 
 
 def _told(path: Path, error: ValidationError, kind: type[PlanFile]) -> EvalDataError | UsageError:
-    first = error.errors()[0]
+    # A key that is not known first: where one is misspelt, the right one is missing too.
+    first = min(error.errors(), key=lambda each: each["type"] != "extra_forbidden")
     place = ".".join(str(part) for part in first["loc"])
     if first["type"] == "extra_forbidden":
         near = difflib.get_close_matches(place, kind.model_fields, n=1)
@@ -87,4 +89,6 @@ def _told(path: Path, error: ValidationError, kind: type[PlanFile]) -> EvalDataE
         return UsageError(f"{path} has a key {place}, which is not known.", hint=hint)
     if place == "sets":
         return EvalDataError(f"{path} names no sets.", hint='Write: sets = ["path/to/a/set"].')
-    return EvalDataError(f"{path}: {place} is wrong: {first['msg']}.")
+    if first["type"] == "missing":
+        return EvalDataError(f"{path} has no {place}.", hint=IN_THE_GUIDE)
+    return EvalDataError(f"{path}: {place} is wrong: {first['msg']}.", hint=IN_THE_GUIDE)

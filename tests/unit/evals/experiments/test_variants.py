@@ -64,7 +64,7 @@ HEAD = 'sets = ["a"]\n'
     ("text", "said"),
     [
         ("sets = [", "is not TOML"),
-        (HEAD, "variants is wrong"),
+        (HEAD, "has no variants"),
         ("sets = []\n[variants.a]\nretrieve.fusion = 'rrf'", "names no sets"),
         ("[variants.a]\nretrieve.fusion = 'rrf'", "names no sets"),
         ("sets = ['a', 'b/a']\n[variants.a]\nretrieve.fusion = 'rrf'", "two sets a"),
