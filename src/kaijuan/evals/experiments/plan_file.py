@@ -13,7 +13,6 @@ from kaijuan.errors import EvalDataError, UsageError
 from kaijuan.evals.metrics import METRICS
 from kaijuan.evals.results import DEPTH
 
-
 IN_THE_GUIDE = "The guide has an example, under Experiments."
 
 
