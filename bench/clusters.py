@@ -1,6 +1,6 @@
 """Chunks for scaling: zipfian Chinese and English words, and vectors in topics and clusters, all from seeds.
 
-A document has ten chunks; twenty documents that follow each other are one cluster of 200 chunks, and every 200th
+A document has fifty chunks; four documents that follow each other are one cluster of 200 chunks, and every 200th
 cluster has the same topic. Each chunk begins with the sentence of its cluster, which its questions are made of.
 """
 
@@ -28,15 +28,15 @@ from kaijuan.index.ports import Embedder, EmbedderInfo, Vector, Vectors
 from kaijuan.testing.embedders import HashEmbedder
 
 DIMENSIONS = 384
-CHUNKS_A_DOCUMENT = 10
-DOCUMENTS_A_CLUSTER = 20
+CHUNKS_A_DOCUMENT = 50
+DOCUMENTS_A_CLUSTER = 4
 TOPICS = 200
 PARTS = 2000
 """A document's `part` is its number modulo this: a filter on one part leaves 0.05 %."""
 CHUNK_TOKENS = 110
 """Characters (Chinese) or words (English) of a chunk, about; terms are as many."""
 _WORDS = 40_000
-_SENTENCES = 200_000
+_SENTENCES = 30_000
 _SYLLABLES = "ba ce di fo gu ha je ki lo mu na pe ri so tu va we xi yo zu".split()  # noqa: SIM905
 _CODE = re.compile(r"KJ-(\d+)")
 
@@ -105,7 +105,7 @@ class Corpus:
     def paragraphs(self, document: int) -> Iterator[str]:
         """Yield the text of each chunk of a document."""
         for number in range(document * CHUNKS_A_DOCUMENT, (document + 1) * CHUNKS_A_DOCUMENT):
-            yield "".join(sentence.text for sentence in self.chunk(number)).strip()
+            yield text_of(self.chunk(number))
 
     def question(self, cluster: int, chance: random.Random) -> str:
         """Return a question of a cluster: half of its sentence, without its code, and a few words that others hold."""
@@ -114,6 +114,11 @@ class Corpus:
         if " " in lead:
             return " ".join(lead.split()[:7]) + " " + other[:6]
         return lead[:12] + other[:6]
+
+
+def text_of(sentences: Sequence[Sentence]) -> str:
+    """Return the text of a chunk."""
+    return "".join(sentence.text for sentence in sentences).strip()
 
 
 def analysed(text: str) -> Sentence:
@@ -148,9 +153,15 @@ def _direction(name: str) -> Vector:
 def vector(cluster: int, text: str) -> Vector:
     """Return the vector of a text of a cluster: its topic's, its cluster's and its own direction added."""
     own = np.random.default_rng(crc32(text.encode())).standard_normal(DIMENSIONS, dtype=np.float32)
-    row = _direction(f"topic {cluster % TOPICS}") + 0.8 * _direction(f"cluster {cluster}")
-    row = row + own * (0.8 / np.linalg.norm(own))
-    return np.asarray(row / np.linalg.norm(row), dtype=np.float32)
+    made: Vector = vectors(cluster, own[np.newaxis])[0]
+    return made
+
+
+def vectors(cluster: int, own: Vectors) -> Vectors:
+    """Return the vectors of texts of a cluster, from directions of their own."""
+    rows = _direction(f"topic {cluster % TOPICS}") + 0.8 * _direction(f"cluster {cluster}")
+    rows = rows + own * (0.8 / np.linalg.norm(own, axis=1, keepdims=True))
+    return np.asarray(rows / np.linalg.norm(rows, axis=1, keepdims=True), dtype=np.float32)
 
 
 class ClusterEmbedder:

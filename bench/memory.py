@@ -1,4 +1,4 @@
-"""Memory of the processes that work on one home folder, by role, sampled until told to stop (Linux)."""
+"""Memory and processor time of the processes that work on one home folder, by role (Linux)."""
 
 from __future__ import annotations
 
@@ -68,6 +68,17 @@ def sizes(home: Path) -> dict[str, Size]:
         before, more = now.get(role, Size(0, 0)), size_of(pid)
         now[role] = Size(before.resident + more.resident, before.private + more.private)
     return now
+
+
+def cpu_seconds(home: Path) -> float:
+    """Return the processor time that the processes now at work for a home have used, their own children left out."""
+    ticks = 0
+    for pid in family(home):
+        try:
+            ticks += sum(map(int, Path(f"/proc/{pid}/stat").read_text("utf-8").rpartition(")")[2].split()[11:13]))
+        except OSError:
+            continue
+    return ticks / os.sysconf("SC_CLK_TCK")
 
 
 class Watch:

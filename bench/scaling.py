@@ -1,12 +1,13 @@
 """How build time, search, memory and disk grow from 1,000 to 1,000,000 chunks.
 
-    python -m bench.scaling [--add N ...] [--grow N ...] [--optimise N] [--queries N]
+    python -m bench.scaling [--add N ...] [--grow N ...] [--optimise N] [--queries N] [--journal FILE]
 
 `--add`: a base of about so many chunks each, made by `Kaijuan.add`. `--grow`: one base that is written through the
 catalog and index ports, without chunker and analyser, and searched each time it has so many chunks. `--optimise`: a
 base written like that, searched before and after its index was optimised. Every search is `Kaijuan.search`; the
 index is never optimised otherwise. Vectors are a stub's (bench/clusters.py); a part of the searches embeds each
-question with the onboard model as well. A run stops with what it has when the processes together pass --limit-mb.
+question with the onboard model as well. A base stops growing when its processes hold more than --limit-mb of their own
+or --minutes have passed; the rows until then stand.
 """
 
 from __future__ import annotations
@@ -26,10 +27,12 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
 
+import numpy as np
+
 from bench import clusters
 from bench.clusters import CHUNKS_A_DOCUMENT, ClusterEmbedder, Corpus
 from bench.machine import machine
-from bench.memory import Watch, sizes
+from bench.memory import Watch, cpu_seconds, sizes
 from kaijuan import Kaijuan, registry
 from kaijuan.config import Config
 from kaijuan.core.documents import Block, BlockKind, Chunk, ChunkLevel, Version
@@ -44,7 +47,8 @@ from kaijuan.ingest.settings import ChunkSettings
 
 CHUNKING = ChunkSettings(child_tokens=128, child_overlap=0.0, max_tokens=256)
 """About 110 tokens a chunk; smaller than the default, so that a million fit into the memory of an ordinary machine."""
-DOCUMENTS_A_STEP = 50
+DOCUMENTS_A_STEP = 10
+CHECK_EVERY = 200
 WARM_UP = 20
 REAL_QUERIES = 100
 
@@ -59,17 +63,24 @@ class Bench:
     corpus: Corpus
     queries: int
     limit_mb: int
+    deadline: float
     rows: list[dict[str, Any]] = field(default_factory=list)
 
 
 @asynccontextmanager
-async def opened(queries: int, limit_mb: int) -> AsyncIterator[Bench]:
+async def opened(queries: int, limit_mb: int, minutes: float) -> AsyncIterator[Bench]:
     """Yield an engine over an empty home."""
     with TemporaryDirectory() as spare:
         home, embedder = Path(spare) / "home", ClusterEmbedder()
         async with Kaijuan(home, config=Config(chunk=CHUNKING), embedder=embedder) as engine:
             yield Bench(
-                home=home, engine=engine, embedder=embedder, corpus=Corpus(), queries=queries, limit_mb=limit_mb
+                home=home,
+                engine=engine,
+                embedder=embedder,
+                corpus=Corpus(),
+                queries=queries,
+                limit_mb=limit_mb,
+                deadline=time.perf_counter() + 60 * minutes,
             )
 
 
@@ -83,11 +94,11 @@ async def by_add(bench: Bench, chunks: int) -> None:
     # Elsewhere, so that its memory is not counted as the engine's.
     command = [sys.executable, "-m", "bench.clusters", str(records), str(documents)]
     await asyncio.to_thread(subprocess.run, command, check=True)
-    start = time.perf_counter()
+    start, used = time.perf_counter(), cpu_seconds(bench.home)
     with Watch(bench.home) as watch:
         report = await bench.engine.add([str(records)])
-        seconds = time.perf_counter() - start
-    await measured(bench, "add", report.chunks, documents, seconds, watch)
+        built = Built(time.perf_counter() - start, cpu_seconds(bench.home) - used, watch)
+    await measured(bench, "add", report.chunks, documents, built)
 
 
 async def by_ports(bench: Bench, stations: list[int], *, optimise: bool) -> None:
@@ -96,26 +107,35 @@ async def by_ports(bench: Bench, stations: list[int], *, optimise: bool) -> None
     engine.home.mkdir()
     kb = await engine.catalog.create_kb(engine.tenant, engine.kb_name, now=time.time())
     index = await open_space(engine.catalog, engine.indexes, kb, bench.embedder)
-    done, seconds = 0, 0.0
+    done, seconds, cpu = 0, 0.0, 0.0
     for station in stations:
-        start = time.perf_counter()
+        start, used = time.perf_counter(), cpu_seconds(bench.home)
         with Watch(bench.home) as watch:
-            await grow(bench, index, done, station // CHUNKS_A_DOCUMENT)
+            if not await grow(bench, index, done, station // CHUNKS_A_DOCUMENT):
+                return
             seconds += time.perf_counter() - start
+            cpu += cpu_seconds(bench.home) - used
         done = station // CHUNKS_A_DOCUMENT
-        await measured(bench, "ports", station, done, seconds, watch)
-        if sum(size.resident for size in sizes(bench.home).values()) > bench.limit_mb * 1e6:
-            return
+        await measured(bench, "ports", station, done, Built(seconds, cpu, watch))
     if optimise:
         start = time.perf_counter()
         with Watch(bench.home) as watch:
             await index.optimise()
             seconds = time.perf_counter() - start
-        await measured(bench, "optimised", stations[-1], done, seconds, watch)
+        # The child that optimised has gone, and its processor time with it.
+        await measured(bench, "optimised", stations[-1], done, Built(seconds, 0.0, watch))
 
 
-async def grow(bench: Bench, index: Index, first: int, end: int) -> None:
-    """Publish the documents from `first` to `end` as one snapshot."""
+def exhausted(bench: Bench) -> str:
+    """Return why to stop before the next documents, "" while there is room and time."""
+    if time.perf_counter() > bench.deadline:
+        return "time"
+    # Pages of files are the system's to take back; what no file backs is what a machine must have.
+    return "memory" if sum(size.private for size in sizes(bench.home).values()) > bench.limit_mb * 1e6 else ""
+
+
+async def grow(bench: Bench, index: Index, first: int, end: int) -> bool:
+    """Publish the documents from `first` to `end` as one snapshot; False when time or memory ran out on the way."""
     engine, catalog = bench.engine, bench.engine.catalog
     kb = await catalog.kb(engine.tenant, engine.kb_name)
     owner = "bench.scaling"
@@ -124,6 +144,9 @@ async def grow(bench: Bench, index: Index, first: int, end: int) -> None:
     readers = await catalog.principals_of(kb.id, [DocumentId("")])
     writing: asyncio.Task[None] | None = None
     for at in range(first, end, DOCUMENTS_A_STEP):
+        if at % CHECK_EVERY == 0 and (reason := exhausted(bench)):
+            print(f"stopped at {at * CHUNKS_A_DOCUMENT} chunks: no {reason} left", file=sys.stderr, flush=True)
+            return False
         numbers = range(at, min(at + DOCUMENTS_A_STEP, end))
         points = await staged(bench, kb, run, numbers, next(iter(readers.values())))
         if writing is not None:
@@ -136,6 +159,7 @@ async def grow(bench: Bench, index: Index, first: int, end: int) -> None:
         await catalog.mark_applied([entry.sequence for entry in page])
     await catalog.publish(run, owner=owner, now=time.time())
     await catalog.release_lease(kb.id, owner)
+    return True
 
 
 async def staged(bench: Bench, kb: KnowledgeBase, run: Run, numbers: range, readers: frozenset[str]) -> list[Point]:
@@ -149,7 +173,7 @@ async def staged(bench: Bench, kb: KnowledgeBase, run: Run, numbers: range, read
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Document:
-    """A document as the engine would have cut it: a parent over ten children, one block each."""
+    """A document as the engine would have cut it: a parent over its children, one block each."""
 
     text: str
     version: Version
@@ -160,7 +184,9 @@ class Document:
 
 def document(corpus: Corpus, kb: KnowledgeBase, run: Run, number: int, readers: frozenset[str]) -> Document:
     """Make one document."""
-    parts = list(corpus.paragraphs(number))
+    first = number * CHUNKS_A_DOCUMENT
+    made = [corpus.chunk(first + place) for place in range(CHUNKS_A_DOCUMENT)]
+    parts = [clusters.text_of(sentences) for sentences in made]
     text = "\n\n".join(parts)
     source = f"bench#{number}"
     owner, content = document_id(kb.id, source), content_hash(text.encode())
@@ -187,17 +213,17 @@ def document(corpus: Corpus, kb: KnowledgeBase, run: Run, number: int, readers: 
         chunks.append(_chunk(id, owner, len(chunks), ChunkLevel.CHILD, Span(at, at + len(part)), chunks[0]))
         at += len(part) + 2
     payload = payload_of(kb, version, readers)
-    first = number * CHUNKS_A_DOCUMENT
-    cluster = clusters.cluster_of(number)
+    own = np.random.default_rng(number).standard_normal((len(parts), clusters.DIMENSIONS), dtype=np.float32)
+    vectors = clusters.vectors(clusters.cluster_of(number), own)
     points = [
         Point(
             id=child.id,
-            vector=clusters.vector(cluster, part),
-            terms=clusters.weights(corpus.chunk(first + place)),
+            vector=vectors[place],
+            terms=clusters.weights(made[place]),
             payload=payload,
             valid_from=run.target,
         )
-        for place, (part, child) in enumerate(zip(parts, chunks[1:], strict=True))
+        for place, child in enumerate(chunks[1:])
     ]
     blocks = [_block(id, place, child.span) for place, child in enumerate(chunks[1:])]
     return Document(text=text, version=version, blocks=blocks, chunks=chunks, points=points)
@@ -226,21 +252,31 @@ def _block(version: VersionId, place: int, span: Span) -> Block:
 # --- measuring ---------------------------------------------------------------------------------------------------
 
 
-async def measured(bench: Bench, how: str, chunks: int, documents: int, seconds: float, watch: Watch) -> None:
+@dataclass(frozen=True, slots=True)
+class Built:
+    """What building took: seconds by the clock and of the processor, and memory."""
+
+    seconds: float
+    cpu: float
+    watch: Watch
+
+
+async def measured(bench: Bench, how: str, chunks: int, documents: int, built: Built) -> None:
     """Search, and add one row."""
     with Watch(bench.home) as searching:
         search = await searches(bench, documents)
     row: dict[str, Any] = {
         "built": how,
         "chunks": chunks,
-        "build_seconds": round(seconds, 1),
-        "chunks_per_second": round(chunks / seconds),
+        "build_seconds": round(built.seconds, 1),
+        "build_cpu_seconds": round(built.cpu, 1),
         "search_ms": search.times,
+        "search_cpu_ms": search.cpu,
         "routes_ms_p50": search.routes,
         "first_search_ms": search.first,
         "right_cluster_first": search.right,
-        "build_peak_mb": shown(how, watch.peaks_mb()),
-        "build_peak_private_mb": shown(how, watch.private_mb()),
+        "build_peak_mb": shown(how, built.watch.peaks_mb()),
+        "build_peak_private_mb": shown(how, built.watch.private_mb()),
         "search_peak_mb": shown(how, searching.peaks_mb()),
         "disk_mb": disk(bench.home),
     }
@@ -268,6 +304,8 @@ class Searches:
     """What searching took, in milliseconds, and whether it found what it should."""
 
     times: dict[str, dict[str, float]]
+    cpu: dict[str, float]
+    """Processor milliseconds of engine and index owner for one search: what other programs at work do not move."""
     routes: dict[str, float]
     first: float
     right: float
@@ -290,24 +328,28 @@ async def searches(bench: Bench, documents: int) -> Searches:
         "filtered 0.05 %": [Eq("part", 7)],
     }
     times: dict[str, dict[str, float]] = {}
+    cpu: dict[str, float] = {}
     routes: dict[str, list[float]] = {"dense": [], "lexical": []}
     right = 0
     for name, filters in kinds.items():
         taken = []
-        for number, (cluster, text) in enumerate(asked[:WARM_UP] + asked):
+        for _, text in asked[:WARM_UP]:
+            await bench.engine.search(text, filters=filters)
+        used = cpu_seconds(bench.home)
+        for cluster, text in asked:
             start = time.perf_counter()
             result = await bench.engine.search(text, filters=filters)
-            if number < WARM_UP:
-                continue
             taken.append(time.perf_counter() - start)
             if name == "plain":
-                right += f"KJ-{cluster:06d}" in result.passages[0].text
+                right += any(f"KJ-{cluster:06d}" in one.text for one in result.passages[:1])
                 for route, values in routes.items():
                     values.append(result.timings_ms[route])
         times[name] = percentiles(taken)
+        cpu[name] = round((cpu_seconds(bench.home) - used) / len(asked) * 1000, 2)
     times["plain, with the question's embedding"] = await with_embedding(bench, [text for _, text in asked])
     return Searches(
         times=times,
+        cpu=cpu,
         routes={name: percentiles([value / 1000 for value in values])["p50"] for name, values in routes.items()},
         first=round(first * 1000, 1),
         right=round(right / len(asked), 3),
@@ -319,11 +361,12 @@ async def with_embedding(bench: Bench, questions: list[str]) -> dict[str, float]
     settings = Config().embedder
     bench.embedder.real = registry.load("embedder", settings.name).from_settings(settings, bench.home.parent / "cache")
     taken = []
-    for number, text in enumerate(questions[:WARM_UP] + questions[:REAL_QUERIES]):
+    for text in questions[:WARM_UP]:
+        await bench.engine.search(text)
+    for text in questions[:REAL_QUERIES]:
         start = time.perf_counter()
         await bench.engine.search(text)
-        if number >= WARM_UP:
-            taken.append(time.perf_counter() - start)
+        taken.append(time.perf_counter() - start)
     real, bench.embedder.real = bench.embedder.real, None
     await real.close()
     return percentiles(taken)
@@ -338,14 +381,14 @@ def percentiles(seconds: list[float]) -> dict[str, float]:
 # --- the whole ---------------------------------------------------------------------------------------------------
 
 
-async def one_home(how: str, stations: list[int], queries: int, limit_mb: int) -> list[dict[str, Any]]:
+async def one_home(options: argparse.Namespace) -> list[dict[str, Any]]:
     """Measure one home and return its rows."""
-    async with opened(queries, limit_mb) as bench:
+    async with opened(options.queries, options.limit_mb, options.minutes) as bench:
         try:
-            if how == "add":
-                await by_add(bench, stations[0])
+            if options.home_of == "add":
+                await by_add(bench, options.sizes[0])
             else:
-                await by_ports(bench, stations, optimise=how == "optimise")
+                await by_ports(bench, options.sizes, optimise=options.home_of == "optimise")
         finally:
             await stop_owner(bench.engine)
         return bench.rows
@@ -368,19 +411,31 @@ def homes(options: argparse.Namespace) -> Iterator[tuple[str, list[int]]]:
 
 
 def apart(how: str, stations: list[int], options: argparse.Namespace) -> list[dict[str, Any]]:
-    """Measure one home in a process of its own."""
+    """Measure one home in a process of its own, or return what the journal says of it."""
+    key = " ".join([how, *map(str, stations)])
+    journal: Path | None = options.journal
+    known = json.loads(journal.read_text(encoding="utf-8")) if journal and journal.exists() else {}
+    if key in known:
+        return list(known[key])
     command = [sys.executable, "-m", "bench.scaling", "--home-of", how, "--sizes", *map(str, stations)]
-    command += ["--queries", str(options.queries), "--limit-mb", str(options.limit_mb)]
+    for name in ("queries", "limit_mb", "minutes"):
+        command += [f"--{name.replace('_', '-')}", str(getattr(options, name))]
     done = subprocess.run(command, stdout=subprocess.PIPE, check=True)
     rows: list[dict[str, Any]] = json.loads(done.stdout)
+    if journal:
+        known = json.loads(journal.read_text(encoding="utf-8")) if journal.exists() else {}
+        journal.write_text(json.dumps(known | {key: rows}), encoding="utf-8")
     return rows
 
 
 def bends(rows: Sequence[Mapping[str, Any]]) -> int | None:
-    """Return the first size from which search grows nearly with the size: more than half as steep as the number of
-    chunks, on logarithmic scales, to the next; None when it never does."""
+    """Return the size from which a search grows nearly with the size, None when it never does.
+
+    That is where the processor time of a search first grows more than half as steeply as the number of chunks, on
+    logarithmic scales, up to the next size.
+    """
     for row, following in pairwise(rows):
-        grown = following["search_ms"]["plain"]["p50"] / row["search_ms"]["plain"]["p50"]
+        grown = following["search_cpu_ms"]["plain"] / row["search_cpu_ms"]["plain"]
         if grown > (following["chunks"] / row["chunks"]) ** 0.5:
             return int(row["chunks"])
     return None
@@ -393,20 +448,23 @@ def main() -> None:
     parser.add_argument("--optimise", type=int, default=100_000)
     parser.add_argument("--queries", type=int, default=200)
     parser.add_argument("--limit-mb", type=int, default=10_000)
+    parser.add_argument("--minutes", type=float, default=90)
+    parser.add_argument("--journal", type=Path, help="keep each home's rows here, and do not measure those again")
     parser.add_argument("--home-of", choices=("add", "grow", "optimise"), help=argparse.SUPPRESS)
     parser.add_argument("--sizes", type=int, nargs="*", help=argparse.SUPPRESS)
     options = parser.parse_args()
     if options.home_of:
-        rows = asyncio.run(one_home(options.home_of, options.sizes, options.queries, options.limit_mb))
-        print(json.dumps(rows))
+        print(json.dumps(asyncio.run(one_home(options))))
         return
     rows = [row for how, stations in homes(options) for row in apart(how, stations, options)]
     grown = [row for row in rows if row["built"] == "ports" and row["chunks"] in options.grow]
+    # The base that was optimised has a row of its own size before it was.
+    by_size = {row["chunks"]: row for row in grown}
     result = {
         "machine": machine(),
         "queries": options.queries,
         "rows": rows,
-        "bends_at": bends(grown),
+        "bends_at": bends([by_size[size] for size in sorted(by_size)]),
     }
     print(json.dumps(result, indent=1))
 
