@@ -26,6 +26,8 @@ BUILT_IN = MappingProxyType(
         ("embedding_cache", "sqlite"): ("kaijuan.models.around.embedding_cache:CachedEmbedder", ""),
         ("index", "edge"): ("kaijuan.stores.index.edge_store:EdgeIndexStore", ""),
         ("index", "memory"): ("kaijuan.stores.index.memory:MemoryIndexStore", ""),
+        ("judge", "model"): ("kaijuan.evals.answers.judges.chat:ChatJudge", ""),
+        ("judge", "rules"): ("kaijuan.evals.answers.judges.rules:RuleJudge", ""),
         ("parser", "code"): ("kaijuan.ingest.parsers.code:CodeParser", ""),
         ("parser", "docx"): ("kaijuan.ingest.parsers.docx:DocxParser", ""),
         ("parser", "html"): ("kaijuan.ingest.parsers.html:HtmlParser", ""),

@@ -1,0 +1,1 @@
+"""Evaluation of answers: what is asked, what came, and how right, supported and honest it is."""

@@ -1,0 +1,79 @@
+"""Sets in BEIR layout whose queries.jsonl has answers: CMRC, DRCD, ClapNQ, MTRAG, FinanceBench and your own."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+
+from kaijuan.evals.answers.items import AnswerSet, Expected, Item
+from kaijuan.evals.sets import EvalSet, Query, load_set
+
+LABELS = {
+    "answerable": "the documents answer it",
+    "partial": "they answer a part of it",
+    "unanswerable": "they do not answer it",
+    "underspecified": "it could mean several things",
+    "withheld": "an answerable one, without the documents that answer it",
+    "unjudged": "the set does not say whether they answer it",
+}
+
+
+def read(folder: Path, *, withheld: bool = False) -> AnswerSet:
+    """Read a set. A question is answerable where it says so (`answerability`) or a document is judged relevant."""
+    data = load_set(folder)
+    items = [_item(query, data) for query in data.queries]
+    if withheld:
+        items += _withheld(items)
+    problems = list(data.problems)
+    if not any(item.gold for item in items):
+        problems.append("No question has an expected answer: only refusals and citations are measured.")
+    return AnswerSet(
+        name=data.name,
+        items=tuple(items),
+        corpus=data.corpus,
+        corpus_hash=data.corpus_hash,
+        fingerprint=data.fingerprint,
+        problems=tuple(problems),
+        labels={kind: LABELS[kind] for kind in dict.fromkeys(item.kind for item in items)},
+    )
+
+
+def _item(query: Query, data: EvalSet) -> Item:
+    relevant = frozenset(data.grades.get(query.id, ()))
+    kind, expected = _kind(query, relevant)
+    return Item(
+        id=query.id,
+        question=query.text,
+        kind=kind,
+        expected=expected,
+        # What stands for an answer to the others is a sentence that declines.
+        gold=(query.answers,) if query.answers and expected is Expected.ANSWER else (),
+        relevant=relevant,
+    )
+
+
+def _kind(query: Query, relevant: frozenset[str]) -> tuple[str, Expected]:
+    said = str(query.fields.get("answerability", "")).upper()
+    if said == "UNDERSPECIFIED":
+        return "underspecified", Expected.CLARIFY
+    if said == "PARTIAL":
+        return "partial", Expected.ANSWER
+    if query.answerable is False:
+        return "unanswerable", Expected.REFUSE
+    if query.answerable or relevant:
+        return "answerable", Expected.ANSWER
+    return "unjudged", Expected.UNKNOWN
+
+
+def _withheld(items: list[Item]) -> Iterator[Item]:
+    for item in items:
+        if item.expected is Expected.ANSWER and item.relevant:
+            yield replace(
+                item,
+                id=f"{item.id}/withheld",
+                kind="withheld",
+                expected=Expected.REFUSE,
+                without=tuple(sorted(item.relevant)),
+                relevant=frozenset(),
+            )
