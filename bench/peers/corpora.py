@@ -12,8 +12,8 @@ from pathlib import Path
 from bench.metrics import Set, load_set
 
 SEED = 11
-QUESTIONS = 300
-DOCUMENTS = 6000
+QUESTIONS = 150
+DOCUMENTS = 1500
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -32,7 +32,7 @@ CORPORA = (
     Corpus(name="medfaq_zh", chunk_characters=400),
     Corpus(name="cosqa_code_en", chunk_characters=1000),
     # Pages of filings: ten times the text of the others.
-    Corpus(name="financebench_en", documents=1000, chunk_characters=1000),
+    Corpus(name="financebench_en", documents=200, chunk_characters=1000),
 )
 
 

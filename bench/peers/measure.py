@@ -20,6 +20,8 @@ from bench.peers.protocol import Row, Setup, System
 
 K = 10
 WARM_UP = 5
+PAUSE = 0.5
+"""Seconds between steps, so that a watcher outside can tell their processor time apart."""
 
 
 class Report:
@@ -78,6 +80,7 @@ def quality(system: System, task: Mapping[str, Any], report: Report, rows: Seque
     names = list(questions)
     lists, times = ask_all(system, [(questions[name], {}) for name in names], task["query_seconds"])
     report.add(queries=len(times), **percentiles(times), ranked=dict(zip(names, lists, strict=False)))
+    time.sleep(PAUSE)
 
 
 def filters(
@@ -111,6 +114,7 @@ def ingest(system: System, report: Report, rows: Sequence[Row], model: SharedMod
     chunks = system.add(rows)
     seconds = time.perf_counter() - start
     report.add(documents=len(rows), chunks=chunks, ingest_seconds=round(seconds, 2), computed=model.computed)
+    time.sleep(PAUSE)
 
 
 def imported(system: str) -> float:
@@ -129,6 +133,7 @@ def main() -> None:
         return
     system: System = importlib.import_module(f"bench.peers.{task['system']}").System()
     report.add(about=system.about)
+    time.sleep(PAUSE)
     rows = read_rows(Path(task["rows"]))
     model: SharedModel | SyntheticModel
     if task["measure"] == "filters":

@@ -31,9 +31,13 @@ class Results:
     def __init__(self, path: Path, machine: Mapping[str, str]) -> None:
         self._path = path
         self._machine = dict(machine)
-        self._cells: dict[str, dict[str, Any]] = {}
-        if path.exists():
-            self._cells = json.loads(path.read_text(encoding="utf-8"))["cells"]
+        self._cells = self._stored()
+
+    def _stored(self) -> dict[str, dict[str, Any]]:
+        if not self._path.exists():
+            return {}
+        cells: dict[str, dict[str, Any]] = json.loads(self._path.read_text(encoding="utf-8"))["cells"]
+        return cells
 
     def has(self, system: str, measure: str, set: str, *, versions: Mapping[str, str], data: str) -> bool:
         """Say whether a cell is there and was run on the same versions, data and model. Failures are run again."""
@@ -44,7 +48,8 @@ class Results:
 
     def put(self, system: str, measure: str, set: str, cell: Cell) -> None:
         """Keep a cell and write the file; a cell of another version or data is replaced."""
-        self._cells[key(system, measure, set)] = asdict(cell)
+        # Another call may have stored others meanwhile.
+        self._cells = self._stored() | {key(system, measure, set): asdict(cell)}
         part = self._path.with_suffix(".part")
         part.write_text(json.dumps(self.document(), ensure_ascii=False, indent=1) + "\n", encoding="utf-8")
         part.replace(self._path)

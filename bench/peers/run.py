@@ -32,7 +32,7 @@ from bench.peers import synthetic
 from bench.peers.corpora import CORPORA, Corpus, Subset, write_subset
 from bench.peers.embedding_server import onboard
 from bench.peers.environments import PEERS, Peer, python_of, versions
-from bench.peers.memory import MARK, MemoryWatch
+from bench.peers.processes import MARK, ProcessWatch
 from bench.peers.results import Cell, Results
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -107,36 +107,51 @@ def run_process(bench: Bench, interpreter: Path, task: dict[str, Any], ingest_se
         "LANGSMITH_TRACING": "false",
     }
     errors = place / "errors.txt"
-    with MemoryWatch(mark) as memory, errors.open("w") as log:
+    load = os.getloadavg()[0]
+    with ProcessWatch(mark) as watch, errors.open("w") as log:
         process = subprocess.Popen(command, cwd=ROOT, env=environment, stdout=log, stderr=log)
-        state = _wait(process, result_file, ingest_seconds)
+        state, cpu = _wait(process, watch, result_file, ingest_seconds)
         if state.startswith("stopped"):
-            _end(memory.pids())
+            _end(watch.pids())
         process.wait()
-        _let_others_end(memory)
-    values: dict[str, Any] = _read(result_file)
+        _let_others_end(watch)
+    values: dict[str, Any] = _read(result_file) | cpu | {"load": [round(load, 1), round(os.getloadavg()[0], 1)]}
     if state == "done" and not values.get("done") and task["measure"] != "import":
         lines = errors.read_text(encoding="utf-8", errors="replace").strip().splitlines()
         state = f"failed: {lines[-1][:200] if lines else 'no message'}"
         shutil.copy(errors, bench.work / f"last-failure-{task['system']}-{task['measure']}.txt")
     disk = sum(path.stat().st_blocks * 512 for path in folder.rglob("*") if path.is_file())
     shutil.rmtree(place, ignore_errors=True)
-    return Ran(state=state, values=values, peak_mb=round(memory.peak_bytes / 1e6), disk_mb=round(disk / 1e6, 1))
+    return Ran(state=state, values=values, peak_mb=round(watch.peak_bytes / 1e6), disk_mb=round(disk / 1e6, 1))
 
 
-def _wait(process: subprocess.Popen[bytes], result: Path, ingest_seconds: float) -> str:
+def _wait(
+    process: subprocess.Popen[bytes], watch: ProcessWatch, result: Path, ingest_seconds: float
+) -> tuple[str, dict[str, float]]:
+    """Wait for the end or a limit; return how it ended, and the processor time of ingest and of the questions."""
     start = time.monotonic()
-    ingested = 0.0
+    steps: dict[str, float] = {}
+    began: float | None = None
     while process.poll() is None:
-        time.sleep(0.5)
-        now = time.monotonic()
-        if not ingested and "ingest_seconds" in _read(result):
+        time.sleep(0.1)
+        now, cpu, written = time.monotonic(), watch.cpu_seconds, _read(result)
+        if "about" in written:
+            began = cpu if began is None else began
+        if "ingest_seconds" in written and "ingest" not in steps:
             ingested = now
-        if not ingested and now - start > ingest_seconds:
-            return f"stopped after {ingest_seconds / 60:.0f} min of ingest"
-        if ingested and now - ingested > CELL_SECONDS:
-            return f"stopped {CELL_SECONDS / 60:.0f} min after ingest"
-    return "done"
+            steps = {"ingest": cpu - (began or 0.0), "questions_from": cpu}
+        if "queries" in written and "questions" not in steps:
+            steps["questions"] = cpu - steps["questions_from"]
+        if "ingest" not in steps and now - start > ingest_seconds:
+            return f"stopped after {ingest_seconds / 60:.0f} min of ingest", {}
+        if "ingest" in steps and now - ingested > CELL_SECONDS:
+            return f"stopped {CELL_SECONDS / 60:.0f} min after ingest", _cpu(steps)
+    return "done", _cpu(steps)
+
+
+def _cpu(steps: dict[str, float]) -> dict[str, float]:
+    names = {"ingest": "ingest_cpu_seconds", "questions": "questions_cpu_seconds"}
+    return {name: round(steps[step], 2) for step, name in names.items() if step in steps}
 
 
 def _read(path: Path) -> dict[str, Any]:
@@ -155,13 +170,13 @@ def _end(pids: Sequence[int]) -> None:
             continue
 
 
-def _let_others_end(memory: MemoryWatch) -> None:
+def _let_others_end(watch: ProcessWatch) -> None:
     """Wait for what a system left running, such as the process that serves our index; end what stays."""
     for _ in range(20):
-        if not memory.pids():
+        if not watch.pids():
             return
         time.sleep(0.5)
-    _end(memory.pids())
+    _end(watch.pids())
 
 
 # --- the four measures ------------------------------------------------------------------------------------------------
