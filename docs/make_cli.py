@@ -22,6 +22,7 @@ Generated from the command by `make docs`.
 Without `--json`, results are laid out for people, in colour on a terminal (not with `NO_COLOR`). Times are local.
 With `--json`, before or after the command's name, standard output holds exactly one JSON document in UTF-8, on one
 line; progress, notes and logs go to standard error. Fields may be added to a document, never renamed or removed.
+Help is always text: `--help` wins over `--json`.
 Spans are `[start, end)` in characters of the version's text, pages count from 1, boxes are in points from the top left
 corner of the page, times are seconds since 1970 (UTC). `source` is the address by which a document is known,
 percent-encoded; `path` is the same as a path that can be opened, or null where the source is no file.
@@ -45,7 +46,8 @@ Every failure with exit code 1 or 2 is, with `--json`, this document (codes: [er
 RUN = """{"run_id", "snapshot", "added", "updated", "unchanged", "removed",
  "failed": [{"source", "path", "code", "message"}], "documents", "chunks", "seconds"}"""
 STATUS = """{"kb", "head", "documents", "chunks", "points", "space", "model", "dimensions", "published_at",
- "unfinished_runs": [{"id", "kb_id", "kind", "target", "state", "started_at", "finished_at"}], "recent_runs": [...]}"""
+ "unfinished_runs": [{"id", "kb_id", "kind", "target", "state", "started_at", "finished_at", "reason"}],
+ "recent_runs": [...]}"""
 VERSION = """{"document_id", "version_id", "number", "source", "path", "title", "kind", "language", "pages",
    "metadata", "warnings", "content_hash", "created_at", "valid_from", "valid_to"}"""
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import shutil
 import sqlite3
 from collections.abc import Iterator
@@ -30,6 +31,7 @@ _HINTS = {
     sqlite3.SQLITE_CORRUPT: "Restore the catalog file from a backup.",
     sqlite3.SQLITE_NOTADB: "Restore the catalog file from a backup.",
 }
+_UNWRITABLE = (sqlite3.SQLITE_READONLY, sqlite3.SQLITE_CANTOPEN)
 _ROOM = 1 << 20
 _SHOWN = 200
 
@@ -50,6 +52,12 @@ def as_store_error(error: SQLAlchemyError | sqlite3.Error, path: Path | None) ->
     if code == sqlite3.SQLITE_IOERR and path is not None and shutil.disk_usage(path.parent).free < _ROOM:
         # Some writes that find no room (of the shared-memory file) are reported as plain I/O errors.
         code = sqlite3.SQLITE_FULL
+    if code in _UNWRITABLE and path is not None and path.parent.exists() and not os.access(path.parent, os.W_OK):
+        return StoreError(
+            f"The folder {path.parent} cannot be written. Reading a home needs that too: for the catalog's log and the "
+            "lock of the index.",
+            hint="Give this user write access, or copy the folder and name the copy with --home.",
+        )
     kind, message = _KINDS.get(code, (StoreError, f"The catalog failed: {cause}."))
     return kind(message, hint=_HINTS.get(code))
 

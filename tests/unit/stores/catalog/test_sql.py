@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import asyncio
+import os
+import shutil
 import sqlite3
-from collections.abc import AsyncIterator
+import subprocess
+from collections.abc import AsyncIterator, Iterator
 from pathlib import Path
 
 import pytest
@@ -104,6 +107,46 @@ async def test_a_file_that_may_not_be_written(tmp_path: Path) -> None:
         await readonly.create_kb("acme", "other", now=NOW)
     assert "permission" in str(caught.value)
     await readonly.close()
+
+
+@pytest.fixture
+def closed_folder(tmp_path: Path) -> Iterator[Path]:
+    """A folder with a catalog, in which nobody may write; root is kept out by the file system's own mark."""
+    folder = tmp_path / "closed"
+    folder.mkdir()
+    asyncio.run(_made(folder / "catalog.db"))
+    folder.chmod(0o500)
+    marked = os.access(folder, os.W_OK) and shutil.which("chattr")
+    if marked:
+        subprocess.run(["chattr", "+i", str(folder)], check=False, capture_output=True)
+    try:
+        if os.access(folder, os.W_OK):
+            pytest.skip("this user may write everywhere")
+        yield folder
+    finally:
+        if marked:
+            subprocess.run(["chattr", "-i", str(folder)], check=False, capture_output=True)
+        folder.chmod(0o700)
+
+
+async def _made(place: Path) -> None:
+    catalog = SqlCatalog(place)
+    await catalog.create_kb("acme", "handbook", now=NOW)
+    await catalog.close()
+
+
+def test_a_folder_that_may_not_be_written_is_named(closed_folder: Path) -> None:
+    async def look() -> None:
+        catalog = SqlCatalog(closed_folder / "catalog.db")
+        try:
+            await catalog.kb("acme", "handbook")
+        finally:
+            await catalog.close()
+
+    with pytest.raises(StoreError) as caught:
+        asyncio.run(look())
+    assert f"The folder {closed_folder} cannot be written." in str(caught.value)
+    assert "--home" in caught.value.hint
 
 
 async def test_a_cancelled_call_happens_wholly_or_not_at_all(catalog: SqlCatalog, kb: KnowledgeBase) -> None:
