@@ -45,7 +45,7 @@ QUICK_ROWS = 2_000
 QUICK_QUESTIONS = 50
 IMPORTS = 5
 INGEST_SECONDS = 480
-FILTER_INGEST_SECONDS = 1800
+FILTER_INGEST_SECONDS = 4500
 CELL_SECONDS = 600
 """After the ingest: what questions, deletion and closing may take in all."""
 QUERY_SECONDS = 60
