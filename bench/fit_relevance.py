@@ -19,10 +19,9 @@ import numpy.typing as npt
 
 from bench.machine import machine
 from bench.metrics import Set, load_set
-from bench.retrieval import document_names
 from kaijuan import Kaijuan
-from kaijuan.core.ids import ChunkId
 from kaijuan.core.text.bm25 import query_weights
+from kaijuan.evals.retrieval import Names, learn_names
 from kaijuan.retrieve.settings import RetrieveSettings
 
 K = 20
@@ -34,10 +33,10 @@ async def rows_of(data: Set, home: Path, limit: int) -> Array:
     rows: list[tuple[float, float, float, float]] = []
     async with Kaijuan(home, data.name) as engine:
         await engine.add(data.corpus)
-        names: dict[ChunkId, str] = {}
+        names: Names = {}
         for query in sorted(data.queries)[: limit or None]:
             result = await engine.search(data.queries[query], k=K, cut=False)
-            await document_names(engine, result, names)
+            await learn_names(engine, result, names)
             weight = sum(query_weights(data.queries[query]).values()) or 1.0
             lowest = min((c.routes["dense"].score for c in result.trace.candidates if "dense" in c.routes), default=0.0)
             for candidate in result.trace.candidates[:K]:
