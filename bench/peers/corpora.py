@@ -12,8 +12,8 @@ from pathlib import Path
 from bench.metrics import Set, load_set
 
 SEED = 11
-QUESTIONS = 150
-DOCUMENTS = 1500
+QUESTIONS = 100
+DOCUMENTS = 1000
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -32,7 +32,7 @@ CORPORA = (
     Corpus(name="medfaq_zh", chunk_characters=400),
     Corpus(name="cosqa_code_en", chunk_characters=1000),
     # Pages of filings: ten times the text of the others.
-    Corpus(name="financebench_en", documents=200, chunk_characters=1000),
+    Corpus(name="financebench_en", documents=100, chunk_characters=1000),
 )
 
 
@@ -41,6 +41,7 @@ class Subset:
     """What is measured on: written to files for the systems, grades kept here."""
 
     name: str
+    folder: Path
     documents: int
     questions: dict[str, str]
     grades: dict[str, dict[str, int]]
@@ -60,6 +61,7 @@ def write_subset(corpus: Corpus, data: Path, folder: Path, *, questions: int = Q
     (folder / "questions.json").write_text(asked, encoding="utf-8")
     return Subset(
         name=corpus.name,
+        folder=folder,
         documents=len(rows),
         questions=chosen,
         grades={query: whole.grades[query] for query in chosen},

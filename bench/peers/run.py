@@ -1,6 +1,7 @@
 """Measures Kaijuan beside its peers, each in a process and an environment of its own.
 
-    python -m bench.peers [--quick] [--systems NAME ...] [--sets NAME ...] [--measures NAME ...] [--work DIR]
+    python -m bench.peers [--quick] [--systems NAME ...] [--sets NAME ...] [--measures NAME ...] [--rows N]
+                          [--work DIR]
 
 Every finished cell is kept in bench/results/peers.json at once and is not run again while the versions, the data and
 the model are the same. Environments, data and vectors are kept in `--work`. Prints the whole result as JSON.
@@ -21,7 +22,7 @@ import time
 import uuid
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from statistics import fmean, median
 from typing import Any
@@ -32,7 +33,7 @@ from bench.peers import synthetic
 from bench.peers.corpora import CORPORA, Corpus, Subset, write_subset
 from bench.peers.embedding_server import onboard
 from bench.peers.environments import PEERS, Peer, python_of, versions
-from bench.peers.processes import MARK, ProcessWatch
+from bench.peers.processes import MARK, ProcessWatch, cpu_seconds
 from bench.peers.results import Cell, Results
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -40,6 +41,7 @@ DATA = ROOT.parent / "shared" / "data"
 STORED = ROOT / "bench" / "results" / "peers.json"
 MEASURES = ("import", "uncached", "filters", "quality")
 UNCACHED = "xquad_zh_en"
+UNCACHED_DOCUMENTS = 100
 ROWS = 100_000
 QUICK_ROWS = 2_000
 QUICK_QUESTIONS = 50
@@ -77,15 +79,15 @@ class Ran:
 
 
 @contextmanager
-def embedding_server(arguments: Sequence[str]) -> Iterator[str]:
-    """Run the embedding server and give its address."""
+def embedding_server(arguments: Sequence[str]) -> Iterator[tuple[str, int]]:
+    """Run the embedding server and give its address and process."""
     command = [sys.executable, "-m", "bench.peers.embedding_server", *arguments]
     with subprocess.Popen(command, cwd=ROOT, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as server:
         if server.stdout is None or server.stdin is None:
             raise RuntimeError("The embedding server has no pipes.")
         address = server.stdout.readline().strip()
         try:
-            yield address
+            yield address, server.pid
         finally:
             server.stdin.close()
             server.wait(30)
@@ -193,8 +195,8 @@ def measure_set(
     bench: Bench, peer: Peer, interpreter: Path, corpus: Corpus, subset: Subset, file: Path, *, ask: bool
 ) -> Ran:
     """Ingest a subset and ask its questions, the vectors from `file` and what it lacks from the server."""
-    folder = bench.work / "data" / subset.name
-    with embedding_server(["--file", str(file)]) as url:
+    folder = subset.folder
+    with embedding_server(["--file", str(file)]) as (url, server):
         task = {
             "system": peer.module,
             "measure": "quality",
@@ -208,7 +210,9 @@ def measure_set(
             "query_seconds": QUERY_SECONDS * 2,
             "ask": ask,
         }
-        return run_process(bench, interpreter, task, INGEST_SECONDS if ask else FILL_SECONDS)
+        run = run_process(bench, interpreter, task, INGEST_SECONDS if ask else FILL_SECONDS)
+        run.values["embedding_cpu_seconds"] = cpu_seconds(server)
+        return run
 
 
 def measure_quality(bench: Bench, peer: Peer, interpreter: Path, corpus: Corpus, subset: Subset) -> Ran:
@@ -226,9 +230,11 @@ def measure_quality(bench: Bench, peer: Peer, interpreter: Path, corpus: Corpus,
     return run
 
 
-def measure_uncached(bench: Bench, peer: Peer, interpreter: Path, corpus: Corpus, subset: Subset) -> Ran:
+def measure_uncached(bench: Bench, peer: Peer, interpreter: Path, corpus: Corpus) -> Ran:
     """Ingest with an empty file of vectors, so that every passage is embedded."""
     file = bench.work / f"uncached-{uuid.uuid4().hex}.db"
+    corpus = replace(corpus, documents=UNCACHED_DOCUMENTS)
+    subset = write_subset(corpus, DATA, bench.work / "data" / f"{corpus.name}-few", questions=UNCACHED_DOCUMENTS // 10)
     try:
         return measure_set(bench, peer, interpreter, corpus, subset, file, ask=False)
     finally:
@@ -240,7 +246,7 @@ def measure_filters(bench: Bench, peer: Peer, interpreter: Path, data: synthetic
     """Ask with filters over synthetic chunks, delete a fifth, and ask again."""
     folder = bench.work / "data" / f"synthetic-{rows}"
     arrays = [str(folder / "passages.npy"), str(folder / "questions.npy")]
-    with embedding_server(["--file", str(bench.vectors), "--synthetic", *arrays]) as url:
+    with embedding_server(["--file", str(bench.vectors), "--synthetic", *arrays]) as (url, _):
         task = {
             "system": peer.module,
             "measure": "filters",
@@ -285,12 +291,12 @@ class Job:
     run: Callable[[Peer, Path], Ran]
 
 
-def jobs(bench: Bench, measures: Sequence[str], sets: Sequence[str], *, quick: bool) -> Iterator[Job]:
+def jobs(bench: Bench, measures: Sequence[str], sets: Sequence[str], rows: int, *, quick: bool) -> Iterator[Job]:
     """Yield the cells of one system, cheap ones first."""
     if "import" in measures:
         yield Job(measure="import", set="", data="", run=lambda peer, python: measure_import(bench, peer, python))
     if "filters" in measures:
-        yield _filters_job(bench, QUICK_ROWS if quick else ROWS)
+        yield _filters_job(bench, rows)
     for corpus in CORPORA:
         if corpus.name in sets and DATA.exists() and {"uncached", "quality"} & set(measures):
             yield from _set_jobs(bench, measures, corpus, quick=quick)
@@ -319,7 +325,7 @@ def _set_jobs(bench: Bench, measures: Sequence[str], corpus: Corpus, *, quick: b
             measure="uncached",
             set=corpus.name,
             data=data,
-            run=lambda peer, python: measure_uncached(bench, peer, python, corpus, subset),
+            run=lambda peer, python: measure_uncached(bench, peer, python, corpus),
         )
     if "quality" in measures:
         yield Job(
@@ -366,17 +372,19 @@ def main() -> None:
     parser.add_argument("--sets", nargs="*", default=[corpus.name for corpus in CORPORA])
     parser.add_argument("--measures", nargs="*", default=MEASURES, choices=MEASURES)
     parser.add_argument("--work", type=Path, default=Path(tempfile.gettempdir()) / "kaijuan-peers")
+    parser.add_argument("--rows", type=int, default=0, help="synthetic chunks of the filtered test")
     options = parser.parse_args()
     info = onboard().info
     bench = Bench(work=options.work.resolve(), model=info.fingerprint, dimensions=info.dimensions)
     sets = [UNCACHED] if options.quick else options.sets
+    rows = options.rows or (QUICK_ROWS if options.quick else ROWS)
     stored = bench.work / "quick.json" if options.quick else STORED
     stored.parent.mkdir(parents=True, exist_ok=True)
     if options.quick:
         stored.unlink(missing_ok=True)
     results = Results(stored, machine())
     peers = [peer for peer in PEERS if peer.module in options.systems]
-    fill(results, list(jobs(bench, options.measures, sets, quick=options.quick)), peers, bench.work)
+    fill(results, list(jobs(bench, options.measures, sets, rows, quick=options.quick)), peers, bench.work)
     print(json.dumps(results.document(), ensure_ascii=False, indent=1))
 
 
