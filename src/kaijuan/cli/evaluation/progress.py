@@ -4,9 +4,15 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
 
 from kaijuan.cli import screen
+
+if TYPE_CHECKING:
+    from kaijuan.cli.progress import Report
+    from kaijuan.jobs.report import Progress
 
 PLAIN_SECONDS = 5.0
 """Least time between two plain lines."""
@@ -43,3 +49,35 @@ def shown_count(words: str, clock: Callable[[], float] = time.monotonic) -> Iter
         console.print(f"{label}: {done} of {total}", soft_wrap=True)
 
     yield report
+
+
+@dataclass(slots=True)
+class Stages:
+    """Shows a corpus being taken in and then its questions being asked: never two bars at once. Use with `with`."""
+
+    words: str
+    """What the asking is called ("asking cmrc2018_zh")."""
+    _stack: ExitStack = field(default_factory=ExitStack, init=False)
+    _taking: Report | None = field(default=None, init=False)
+    _asking: Counted | None = field(default=None, init=False)
+
+    def __enter__(self) -> Stages:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._stack.close()
+
+    def taken_in(self, progress: Progress) -> None:
+        """Show how far the taking in is."""
+        if self._taking is None:
+            from kaijuan.cli.progress import shown_progress
+
+            self._taking = self._stack.enter_context(shown_progress())
+        self._taking(progress)
+
+    def asked(self, done: int, total: int) -> None:
+        """Show how many questions have been asked."""
+        if self._asking is None:
+            self._stack.close()
+            self._asking = self._stack.enter_context(shown_count(self.words))
+        self._asking(done, total)

@@ -104,15 +104,15 @@ def bases(
 def _measured(session: Session, data: EvalSet, options: Any) -> tuple[RetrievalRun, dict[str, Any]]:
     import asyncio
 
-    from kaijuan.cli.evaluation.progress import shown_count
-    from kaijuan.cli.progress import shown_progress
+    from kaijuan.cli.evaluation.progress import Stages
     from kaijuan.config import load_config
     from kaijuan.evals.retrieval import measure
     from kaijuan.evals.summary import summary_of
 
     config = load_config(session.home, session.config)
-    with shown_progress() as progress, shown_count(f"asking {data.name}") as asked:
-        measured = asyncio.run(measure(data, session.home, config, options, progress=progress, asked=asked))
+    with Stages(f"asking {data.name}") as shown:
+        work = measure(data, session.home, config, options, progress=shown.taken_in, asked=shown.asked)
+        measured = asyncio.run(work)
     return measured.run, summary_of(measured, data)
 
 

@@ -24,8 +24,12 @@ HEADS = {
     "mrr@10": "MRR@10",
     "precision@5": "P@5",
     "map": "MAP",
+    "queries": "n",
 }
 """Short heads, so that a table fits 80 columns: R recall, P precision."""
+
+OF_A_KIND = ("queries", "ndcg@10", "recall@10", "recall@50", "mrr@10", "hit@1", "hit@5", "map")
+"""Columns of the table of kinds, whose names take much room."""
 
 
 def retrieval(summary: Mapping[str, Any], *, kinds: bool) -> Iterator[RenderableType]:
@@ -40,7 +44,7 @@ def retrieval(summary: Mapping[str, Any], *, kinds: bool) -> Iterator[Renderable
     yield _metrics("stage", summary["stages"], last_bold=True)
     if kinds:
         yield Text("")
-        yield _metrics("kind of question", summary["by_kind"])
+        yield _metrics("kind", {kind: _chosen(row) for kind, row in summary["by_kind"].items()})
     times = ", ".join(f"{name} {value:.1f} ms" for name, value in summary["latency_ms"].items())
     yield Text(f"One search for {screen.count(summary['config']['k'], 'passage')}: {times}.", style="dim")
     for problem in summary["problems"]:
@@ -65,6 +69,10 @@ def bases(found: Sequence[StoredBase], *, cleared: bool) -> Iterator[RenderableT
 
 def _taken_in(ingest: Mapping[str, Any]) -> str:
     return "taken in by an earlier run" if ingest["reused"] else f"taken in within {ingest['seconds']:.1f} s"
+
+
+def _chosen(row: Mapping[str, float]) -> dict[str, float]:
+    return {name: row[name] for name in OF_A_KIND}
 
 
 def _metrics(head: str, rows: Mapping[str, Mapping[str, float]], *, last_bold: bool = False) -> Table:
