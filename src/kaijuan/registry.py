@@ -35,6 +35,8 @@ BUILT_IN = MappingProxyType(
         ("parser", "pdf"): ("kaijuan.ingest.parsers.pdf:PdfParser", ""),
         ("parser", "record"): ("kaijuan.ingest.parsers.record:RecordParser", ""),
         ("parser", "text"): ("kaijuan.ingest.parsers.text:TextParser", ""),
+        ("parser", "xls"): ("kaijuan.ingest.parsers.xls:XlsParser", ""),
+        ("parser", "xlsx"): ("kaijuan.ingest.parsers.xlsx:XlsxParser", ""),
         ("source", "files"): ("kaijuan.ingest.sources.files:FileSource", ""),
         ("source", "web"): ("kaijuan.ingest.sources.web:UrlSource", ""),
     }

@@ -3,6 +3,8 @@
 from tests import sample_files
 
 from kaijuan.ingest.parsers.code import CodeParser
+from kaijuan.ingest.parsers.xls import XlsParser
+from kaijuan.ingest.parsers.xlsx import XlsxParser
 from kaijuan.ingest.ports import Parser
 from kaijuan.testing.contracts.parser import ParserContract
 
@@ -16,3 +18,28 @@ class TestCode(ParserContract):
 
     def broken(self) -> list[bytes]:
         return [bytes(range(256)) * 20]
+
+
+class TestXlsx(ParserContract):
+    def make(self) -> Parser:
+        return XlsxParser()
+
+    def good(self) -> bytes:
+        return sample_files.xlsx()
+
+    def broken(self) -> list[bytes]:
+        return [b"PK\x03\x04" + bytes(60), sample_files.zipped({"[Content_Types].xml": b"<Types/>"})]
+
+    def encrypted(self) -> list[bytes]:
+        return [sample_files.zipped({"xl/workbook.xml": b"<x/>"}, locked=True)]
+
+
+class TestXls(ParserContract):
+    def make(self) -> Parser:
+        return XlsParser()
+
+    def good(self) -> bytes:
+        return sample_files.xls()
+
+    def broken(self) -> list[bytes]:
+        return [b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1" + bytes(2000), sample_files.xls()[:3000]]

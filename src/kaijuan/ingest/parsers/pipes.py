@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_left
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from kaijuan.core.documents import Table, TableCell
@@ -90,31 +90,29 @@ def draw(
 ) -> PipeTable | None:
     """Return the table that cells on a grid make, or None when none has text. Its first row stands above the rule.
 
-    Rows and columns are kept as counted; cells without text are left out of the cells, not of the text.
+    Rows and columns keep their numbers; those without any text are not drawn.
     """
     filled = [Placed(at.row, at.column, _one_line(at.cell)) for at in placed]
-    filled = sorted((at for at in filled if at.cell.text), key=lambda at: (at.row, at.column))
-    if not filled:
-        return None
-    rows = 1 + max(at.row for at in filled)
-    columns = 1 + max(at.column for at in filled)
-    # A few cells far apart would be a text of blanks: then each row shows only what it has.
-    ragged = rows * columns > _CELL_LIMIT
-    lines: list[list[Placed]] = [[] for _ in range(rows)]
+    lines: dict[int, dict[int, Placed]] = {}
     for at in filled:
-        lines[at.row].append(at)
-    writer = _Writer(0 if ragged else columns)
-    for number, line in enumerate(lines):
-        if line or not ragged:
-            writer.line(line)
-        if number == 0:
-            writer.rule(columns if not ragged else max(len(line), 1))
+        if at.cell.text:
+            lines.setdefault(at.row, {})[at.column] = at
+    if not lines:
+        return None
+    columns = sorted(set().union(*lines.values()))
+    # A few cells far apart would be a text of blanks: then each row shows only what it has.
+    ragged = len(lines) * len(columns) > _CELL_LIMIT
+    writer = _Writer()
+    for row in sorted(lines):
+        writer.line(lines[row], sorted(lines[row]) if ragged else columns)
+        if len(writer.lines) == 1:
+            writer.rule(len(lines[row]) if ragged else len(columns))
     table = Table(
-        rows=rows,
-        columns=columns,
+        rows=1 + max(lines),
+        columns=1 + columns[-1],
         cells=tuple(writer.cells),
-        hidden_rows=tuple(row for row in hidden_rows if row < rows),
-        hidden_columns=tuple(column for column in hidden_columns if column < columns),
+        hidden_rows=tuple(row for row in hidden_rows if row <= max(lines)),
+        hidden_columns=tuple(column for column in hidden_columns if column <= columns[-1]),
     )
     return PipeTable("\n".join(writer.lines), table)
 
@@ -122,18 +120,16 @@ def draw(
 class _Writer:
     """Writes lines of a pipe table and notes where each cell's words stand."""
 
-    def __init__(self, columns: int) -> None:
+    def __init__(self) -> None:
         self.lines: list[str] = []
         self.cells: list[TableCell] = []
-        self._columns = columns
         self._length = 0
 
-    def line(self, line: Sequence[Placed]) -> None:
+    def line(self, line: Mapping[int, Placed], columns: Sequence[int]) -> None:
         parts = ["|"]
         at = self._length + 1
-        texts: dict[int, Placed] = {placed.column: placed for placed in line}
-        for column in range(self._columns) if self._columns else sorted(texts):
-            placed = texts.get(column)
+        for column in columns:
+            placed = line.get(column)
             text = placed.cell.text if placed else ""
             parts.append(f" {text} |")
             if placed:
