@@ -93,6 +93,21 @@ quote is exactly text[start:end] of that version.""",
  "ingest": {"reused", "seconds"}, "resumed", "fingerprint", "problems": [sentence]}
 
 metrics and by_kind are of the stage final, what a reader is given. With several --data: {"sets": [these]}.""",
+    "eval answers": """{"set", "documents", "chunks", "questions", "failed": {error code: count},
+ "metrics": {"questions", "answered", "exact", "f1", "recall", "hit", "given", "hit_answered", "telling", "right",
+  "citation_recall", "citation_precision", "cited_relevant", "relevant_cited", "faithful", "verbatim",
+  "quotes_exact", "statements", "quotes"},
+ "by_kind": {kind: {"label", ...metrics}},
+ "refusal": {"table": {expected: {status: count}}, "answerable_answered", "unanswerable_refused",
+  "balanced_accuracy", "right_all_the_same", "confidence_auroc", "risk_area",
+  "curve": [{"threshold", "coverage", "risk", "answerable_kept", "unanswerable_refused"}]},
+ "conflicts": {kind: {"questions", "right", "incomplete", "named", "blended", "misled", "other", "refused", "notes"}},
+ "judge": {"name", "answers": {grade: count}, "citations": {grade: count}, "failed", "failures": {word: count},
+  "failure_examples"},
+ "latency_ms": {"p50", "p95", "p99"}, "config", "ingest": {"reused", "seconds"}, "resumed", "fingerprint",
+ "problems": [sentence]}
+
+Shares lie between 0 and 1 and are null where nothing was measured. With several --data: {"sets": [these]}.""",
     "eval bases": """{"bases": [{"name", "path", "bytes", "corpus", "documents", "chunks", "finished"}],
  "deleted", "bytes_freed"}""",
 }

@@ -209,7 +209,7 @@ def amount_of(answer: str) -> Amount | None:
     if len(values.amounts) != 1 or values.days:
         return None
     before, _, after = values.rest.partition(GAP)
-    named = _APPROXIMATE.sub("", before).strip()
+    named = _APPROXIMATE.sub("", before).removesuffix("第").strip()
     return None if named or not _is_measure(after.strip(" .。,")) else values.amounts[0]
 
 

@@ -158,11 +158,13 @@ class ChatJudge:
         body: dict[str, Any] = {"model": self._model, "messages": messages}
         if not self._plain:
             body |= {"temperature": 0, "max_tokens": REPLY_TOKENS, "response_format": {"type": "json_object"}}
+        # Half code points, which a model may reply with, are no UTF-8.
+        data = json.dumps(body, ensure_ascii=False).encode("utf-8", "replace")
         try:
             async with (
                 # The client's own limit is for each read: a service that drips would hang for ever.
                 asyncio.timeout(self._seconds),
-                self._connection().stream("POST", self._url, json=body) as response,
+                self._connection().stream("POST", self._url, content=data) as response,
             ):
                 return response.status_code, await _bounded(response.aiter_bytes())
         except (TimeoutError, httpx.TimeoutException) as error:
@@ -174,7 +176,9 @@ class ChatJudge:
         import httpx
 
         if self._client is None:
-            headers = {"Authorization": f"Bearer {self._key}"} if self._key else {}
+            headers = {"Content-Type": "application/json"}
+            if self._key:
+                headers["Authorization"] = f"Bearer {self._key}"
             self._client = httpx.AsyncClient(headers=headers, timeout=self._seconds)
         return self._client
 

@@ -44,8 +44,10 @@ class _Pool:
     documents: dict[str, str] = field(default_factory=dict)
     labels: dict[str, str] = field(default_factory=dict)
 
-    def add(self, case: _Case, kind: str, label: str, given: Mapping[str, str], *, holds: bool = True) -> None:
-        """Add one way to ask a case. `holds` says whether what is given holds an answer at all."""
+    def add(
+        self, case: _Case, kind: str, label: str, given: Mapping[str, str], expected: Expected = Expected.ANSWER
+    ) -> None:
+        """Add one way to ask a case: of the snippets `given`."""
         self.labels.setdefault(kind, label)
         self.documents |= given
         self.items.append(
@@ -53,7 +55,7 @@ class _Pool:
                 id=f"{case.id}/{kind}",
                 question=case.question,
                 kind=kind,
-                expected=Expected.ANSWER if holds else Expected.REFUSE,
+                expected=expected,
                 gold=case.gold,
                 planted=case.planted if case.wrong.keys() & given.keys() else (),
                 among=tuple(given),
@@ -90,7 +92,7 @@ def _add_noise(pool: _Pool, case: _Case) -> None:
             pool.add(case, f"noise {share:.0%}", f"{share:.0%} of its snippets do not answer it", given)
     if case.negative:
         given = _first(case.negative, SNIPPETS)
-        pool.add(case, "negatives only", "none of its snippets answers it", given, holds=False)
+        pool.add(case, "negatives only", "none of its snippets answers it", given, Expected.REFUSE)
 
 
 def _add_integration(pool: _Pool, case: _Case) -> None:
@@ -106,7 +108,9 @@ def _add_planted(pool: _Pool, case: _Case) -> None:
     language = case.id[:2]
     share = min(len(case.wrong), SNIPPETS - 1)
     planted = _first(case.wrong, share) | _first(case.negative, SNIPPETS - share)
-    pool.add(case, f"planted, {language}", "all snippets on it give a planted wrong answer", planted)
+    # Who only has the documents cannot know better: neither answering nor refusing is judged, only what is given.
+    label = "all snippets on it give a planted wrong answer"
+    pool.add(case, f"planted, {language}", label, planted, Expected.UNKNOWN)
     half = _first(case.wrong, 2) | _first(case.positive, 2)
     disputed = half | _first(case.negative, SNIPPETS - len(half))
     pool.add(case, f"disputed, {language}", "some snippets give the right answer, some a planted one", disputed)
