@@ -158,7 +158,9 @@ async def _holds(engine: Kaijuan, record: Record) -> bool:
         return False
     try:
         status = await engine.status()
-    except KaijuanError:
+    except KaijuanError as error:
+        if error.retry:
+            raise  # busy, not broken
         return False  # whatever is wrong with it, it is derived: made anew
     return (status.documents, status.chunks) == (record.documents, record.chunks) and bool(status.points)
 

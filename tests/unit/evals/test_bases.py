@@ -9,8 +9,9 @@ from pathlib import Path
 
 import pytest
 
+from kaijuan import Kaijuan
 from kaijuan.config import Config
-from kaijuan.errors import EvalDataError, StoreError
+from kaijuan.errors import BusyError, EvalDataError, StoreError
 from kaijuan.evals.bases import RECORD, Base, clear_bases, open_base, stored_bases
 from kaijuan.evals.sets import load_set
 from kaijuan.index.settings import IndexSettings
@@ -107,6 +108,22 @@ async def test_a_damaged_base_is_made_anew(write_set: WriteSet, home: Path, lost
         shutil.rmtree(path) if path.is_dir() else path.unlink()
     again = await opened(folder, home)
     assert (again.reused, again.documents) == (False, 4)
+    assert (await opened(folder, home)).reused
+
+
+async def test_a_base_that_is_busy_is_left_alone(
+    write_set: WriteSet, home: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    folder = write_set()
+    await opened(folder, home)
+
+    async def busy(_self: object) -> None:
+        raise BusyError("somebody else is at it")
+
+    with monkeypatch.context() as patch:
+        patch.setattr(Kaijuan, "status", busy)
+        with pytest.raises(BusyError):
+            await opened(folder, home)
     assert (await opened(folder, home)).reused
 
 
