@@ -16,6 +16,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from bench.peers.tables import peers_table
+
 ROOT = Path(__file__).resolve().parent.parent
 RESULTS = ROOT / "bench" / "results"
 PAGE = ROOT / "docs" / "benchmarks.md"
@@ -146,6 +148,7 @@ BENCHES = (
         quick=(str(DATA / "xquad_zh_en"), "--limit", "100"),
         table=retrieval_table,
     ),
+    Bench(name="peers", title="Beside other libraries", full=(), quick=("--quick",), table=peers_table),
 )
 
 

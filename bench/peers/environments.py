@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import shutil
 import subprocess
@@ -38,8 +39,8 @@ PEERS = (
 )
 
 
-def python_of(peer: Peer, folder: Path) -> Path:
-    """Return the interpreter of a peer's environment, made in `folder` where it is missing."""
+def python_of(peer: Peer, folder: Path, *, make: bool = True) -> Path:
+    """Return the interpreter of a peer's environment, made in `folder` where it is missing and `make` says so."""
     if peer.module == "ours":
         return Path(sys.executable)
     home = folder / peer.module
@@ -48,6 +49,8 @@ def python_of(peer: Peer, folder: Path) -> Path:
     wanted = (REQUIREMENTS / f"{peer.module}.txt").read_text(encoding="utf-8")
     if done.exists() and done.read_text(encoding="utf-8") == wanted:
         return interpreter
+    if not make:
+        raise FileNotFoundError("its environment is not there; a run without --quick makes it")
     base = os.environ.get(f"KAIJUAN_BENCH_{peer.python.upper().replace('.', '')}") or peer.python or sys.executable
     if shutil.which(base) is None:
         raise FileNotFoundError(f"{peer.title} needs {base}.")
@@ -65,8 +68,6 @@ def versions(peer: Peer, interpreter: Path) -> dict[str, str]:
         "import sys, json, platform; from importlib.metadata import version; "
         "print(json.dumps({'python': platform.python_version(), **{n: version(n) for n in sys.argv[1:]}}))"
     )
-    import json
-
     done = subprocess.run([str(interpreter), "-c", code, *peer.packages], capture_output=True, text=True, check=True)
     found: dict[str, str] = json.loads(done.stdout)
     return found

@@ -336,12 +336,12 @@ def _set_jobs(bench: Bench, measures: Sequence[str], corpus: Corpus, *, quick: b
         )
 
 
-def fill(results: Results, todo: Sequence[Job], peers: Sequence[Peer], work: Path) -> None:
-    """Run every cell that is not there yet; a system whose environment cannot be made is left out with a message."""
+def fill(results: Results, todo: Sequence[Job], peers: Sequence[Peer], work: Path, *, make: bool) -> None:
+    """Run every cell that is not there yet; a system without an environment is left out with a message."""
     for job in todo:
         for peer in peers:
             try:
-                interpreter = python_of(peer, work / "environments")
+                interpreter = python_of(peer, work / "environments", make=make)
                 found = versions(peer, interpreter)
             except (OSError, subprocess.CalledProcessError) as error:
                 print(f"{peer.title}: left out, {error}", file=sys.stderr)
@@ -367,7 +367,9 @@ def fill(results: Results, todo: Sequence[Job], peers: Sequence[Peer], work: Pat
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else "")
-    parser.add_argument("--quick", action="store_true", help="fewer rows and questions; keeps nothing")
+    parser.add_argument(
+        "--quick", action="store_true", help="fewer rows and questions, no environment made, nothing kept"
+    )
     parser.add_argument("--systems", nargs="*", default=[peer.module for peer in PEERS])
     parser.add_argument("--sets", nargs="*", default=[corpus.name for corpus in CORPORA])
     parser.add_argument("--measures", nargs="*", default=MEASURES, choices=MEASURES)
@@ -384,7 +386,13 @@ def main() -> None:
         stored.unlink(missing_ok=True)
     results = Results(stored, machine())
     peers = [peer for peer in PEERS if peer.module in options.systems]
-    fill(results, list(jobs(bench, options.measures, sets, rows, quick=options.quick)), peers, bench.work)
+    fill(
+        results,
+        list(jobs(bench, options.measures, sets, rows, quick=options.quick)),
+        peers,
+        bench.work,
+        make=not options.quick,
+    )
     print(json.dumps(results.document(), ensure_ascii=False, indent=1))
 
 
