@@ -9,6 +9,7 @@ from llama_index.core import StorageContext, VectorStoreIndex
 from llama_index.core.base.base_retriever import BaseRetriever
 from llama_index.core.base.embeddings.base import BaseEmbedding
 from llama_index.core.bridge.pydantic import PrivateAttr
+from llama_index.core.llms import MockLLM
 from llama_index.core.node_parser import SentenceSplitter
 from llama_index.core.retrievers import QueryFusionRetriever
 from llama_index.core.retrievers.fusion_retriever import FUSION_MODES
@@ -106,6 +107,8 @@ class System:
             self._bm25.similarity_top_k = min(asked, len(self._docstore.docs))
             vectors = QueryFusionRetriever(
                 [vectors, self._bm25],
+                # Asked for even where no further questions are to be made.
+                llm=MockLLM(),
                 similarity_top_k=asked,
                 num_queries=1,
                 mode=FUSION_MODES.RECIPROCAL_RANK,
