@@ -108,6 +108,22 @@ metrics and by_kind are of the stage final, what a reader is given. With several
  "problems": [sentence]}
 
 Shares lie between 0 and 1 and are null where nothing was measured. With several --data: {"sets": [these]}.""",
+    "eval make": """{"folder", "unchanged", "format", "version", "made_at", "base": {"kb", "snapshot", "documents"},
+ "made_with": {"kaijuan", "rules", "embedder", "model"},
+ "asked_for": {"kinds", "count", "languages", "seed", "shares": {"train", "dev", "test"}},
+ "questions", "splits": {split: {kind: count}}, "kept", "added", "retired", "left_out": {kind: {check: drafts}},
+ "model_use": {"calls", "prompt_tokens", "completion_tokens", "failures": {word: count}, "turned_down"}}
+
+model and model_use with --model only. With --estimate: {"model", "questions", "calls", "prompt_tokens",
+"completion_tokens"}.""",
+    "eval review": """{"questions": [{"id", "kind", "split", "language", "question", "answers",
+  "evidence": [{"document", "source", "version_id", "version", "start", "end", "quote"}],
+  "how", "since", "as_of", "also", "extra", "status",
+  "reviews": [{"at", "by", "item", "action", "note", "question", "answers"}]}],
+ "found", "hidden"}
+
+list has found (how many fit) and hidden (of the test split); the others have the reviews of each question.""",
+    "eval export": """{"written", "format", "questions"}""",
     "eval bases": """{"bases": [{"name", "path", "bytes", "corpus", "documents", "chunks", "finished"}],
  "deleted", "bytes_freed"}""",
 }

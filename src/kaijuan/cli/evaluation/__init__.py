@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import typer
 
-from kaijuan.cli.evaluation import answers, retrieval
+from kaijuan.cli.evaluation import answers, making, retrieval
 from kaijuan.cli.groups import Command, Group
 
 app = typer.Typer(
@@ -14,5 +14,12 @@ app = typer.Typer(
     no_args_is_help=True,
 )
 
-for command in (retrieval.retrieval, answers.answers, retrieval.bases):
+for command in (
+    retrieval.retrieval,
+    answers.answers,
+    making.make,
+    making.review,
+    making.export,
+    retrieval.bases,
+):
     app.command(command.__name__.rstrip("_"), cls=Command)(command)

@@ -1,0 +1,1 @@
+"""How questions are made of Chinese sentences, in simplified or traditional characters."""
