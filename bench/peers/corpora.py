@@ -13,7 +13,7 @@ from bench.metrics import Set, load_set
 
 SEED = 11
 QUESTIONS = 100
-DOCUMENTS = 1000
+DOCUMENTS = 600
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -32,7 +32,7 @@ CORPORA = (
     Corpus(name="medfaq_zh", chunk_characters=400),
     Corpus(name="cosqa_code_en", chunk_characters=1000),
     # Pages of filings: ten times the text of the others.
-    Corpus(name="financebench_en", documents=100, chunk_characters=1000),
+    Corpus(name="financebench_en", documents=80, chunk_characters=1000),
 )
 
 

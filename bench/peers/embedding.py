@@ -129,6 +129,12 @@ def ask_server(url: str, kind: str, texts: Sequence[str]) -> Vectors:
     return np.array([one["embedding"] for one in data], dtype=np.float32)
 
 
+def made_by_server(url: str) -> int:
+    """Return how many texts the server computed, rather than found in its file."""
+    with urllib.request.urlopen(f"{url}/made", timeout=60) as reply:
+        return int(json.load(reply)["made"])
+
+
 def parts(items: Sequence[bytes], size: int) -> Iterator[Sequence[bytes]]:
     """Yield slices of at most `size`."""
     for at in range(0, len(items), size):

@@ -2,8 +2,8 @@
 
     python -m bench.peers.embedding_server --file VECTORS.db [--synthetic PASSAGES.npy QUESTIONS.npy]
 
-Prints its address once it listens and ends when its standard input does. A text begins with `query: ` or `passage: `;
-passages that are too long lose their end, as with sentence-transformers.
+Prints its address once it listens and ends when its standard input does; GET tells how many texts it computed. A text
+begins with `query: ` or `passage: `; passages that are too long lose their end, as with sentence-transformers.
 """
 
 from __future__ import annotations
@@ -32,6 +32,9 @@ KINDS = ("query", "passage")
 class Model(Protocol):
     """What is served."""
 
+    made: int
+    """Texts computed so far, rather than found in the file."""
+
     def embed(self, kind: str, texts: Sequence[str]) -> Vectors:
         """Embed texts of one kind."""
 
@@ -43,6 +46,7 @@ class Onboard:
         self._embedder = onboard()
         self._file = VectorFile(file, self._embedder.info.fingerprint)
         self._lock = threading.Lock()
+        self.made = 0
 
     def embed(self, kind: str, texts: Sequence[str]) -> Vectors:
         """Read what the file has, compute and store the rest."""
@@ -52,6 +56,7 @@ class Onboard:
             missing = {key: text for key, text in zip(keys, texts, strict=True) if key not in known}
             made = dict(zip(missing, self._compute(kind, list(missing.values())), strict=True))
             self._file.write(made)
+            self.made += len(made)
         return np.stack([made[key] if key in made else known[key] for key in keys])
 
     def _compute(self, kind: str, texts: Sequence[str]) -> Sequence[Vectors]:
@@ -76,6 +81,7 @@ class Synthetic:
 
     def __init__(self, passages: Path, questions: Path) -> None:
         self._model = SyntheticModel(passages, questions, "")
+        self.made = 0
 
     def embed(self, kind: str, texts: Sequence[str]) -> Vectors:  # noqa: ARG002 - the mark tells the kind
         """Look the vectors up."""
@@ -122,7 +128,13 @@ def handler(model: Model) -> type[BaseHTTPRequestHandler]:
 
         def do_POST(self) -> None:
             body = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
-            reply = json.dumps(answer(model, body)).encode()
+            self._reply(answer(model, body))
+
+        def do_GET(self) -> None:
+            self._reply({"made": model.made})
+
+        def _reply(self, content: dict[str, object]) -> None:
+            reply = json.dumps(content).encode()
             self.send_response(200)
             self.send_header("Content-Type", "application/json")
             self.send_header("Content-Length", str(len(reply)))

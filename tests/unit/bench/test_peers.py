@@ -73,6 +73,7 @@ class Letters:
 
     def __init__(self) -> None:
         self.asked: list[str] = []
+        self.made = 0
 
     def embed(self, kind: str, texts: Sequence[str]) -> Vectors:
         self.asked += texts
