@@ -33,8 +33,8 @@ from bench.peers.corpora import CORPORA, Corpus, Subset, write_subset
 from bench.peers.embedding import ask_server, made_by_server
 from bench.peers.embedding_server import onboard
 from bench.peers.environments import PEERS, Peer, python_of, versions
-from bench.peers.processes import MARK, ProcessWatch, cpu_seconds
 from bench.peers.measure import read_rows
+from bench.peers.processes import MARK, ProcessWatch, cpu_seconds
 from bench.peers.results import Cell, Results
 
 ROOT = Path(__file__).resolve().parents[2]
