@@ -82,6 +82,17 @@ class TableCell:
     columns: int = 1
     header: bool = False
 
+    def shift(self, by: int) -> TableCell:
+        """Return the cell with its span moved by `by` characters."""
+        return TableCell(
+            row=self.row,
+            column=self.column,
+            span=self.span.shift(by),
+            rows=self.rows,
+            columns=self.columns,
+            header=self.header,
+        )
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Table:
@@ -96,7 +107,7 @@ class Table:
 
     def shift(self, by: int) -> Table:
         """Return the table with all spans moved by `by` characters."""
-        return replace(self, cells=tuple(replace(cell, span=cell.span.shift(by)) for cell in self.cells))
+        return replace(self, cells=tuple(cell.shift(by) for cell in self.cells))
 
     def numbers(self) -> list[int]:
         """Return the table as one row of integers, from which `table_from` makes it again."""

@@ -48,6 +48,7 @@ class _Section:
     is_date: bool
 
 
+@lru_cache(maxsize=1 << 14)
 def shown_number(value: float, code: str, *, since_1904: bool = False) -> str:
     """Return a number as a cell with this format code shows it; what no code explains is shown in full."""
     if value != value or value in (float("inf"), float("-inf")):
@@ -67,7 +68,9 @@ def shown_number(value: float, code: str, *, since_1904: bool = False) -> str:
 
 def shown_text(text: str, code: str) -> str:
     """Return a text as a cell with this format code shows it: a fourth section, or one with "@", frames it."""
-    sections = _sections(code or "General")
+    if code in {"General", "@", ""}:
+        return text
+    sections = _sections(code)
     section = sections[3] if len(sections) > 3 else sections[-1]
     if not any(mark.text == "@" and not mark.literal for mark in section.marks):
         return text

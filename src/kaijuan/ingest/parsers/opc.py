@@ -69,7 +69,7 @@ class Package:
         """Yield elements of these local names as they end, outermost ones only; each is emptied when left."""
         try:
             with self.open(part) as stream:
-                yield from _streamed(stream, frozenset(names))
+                yield from _streamed(stream, names)
         except (etree.XMLSyntaxError, zipfile.BadZipFile, zlib.error, EOFError, OSError) as error:
             raise self._broken(part, error) from error
 
@@ -143,11 +143,10 @@ def parsed(data: bytes, what: str) -> Element:
         raise BrokenDocumentError(f"{what} is no sound XML: {error}.") from error
 
 
-def _streamed(stream: IO[bytes], names: frozenset[str]) -> Iterator[Element]:
+def _streamed(stream: IO[bytes], names: tuple[str, ...]) -> Iterator[Element]:
     depth = 0
-    for event, node in etree.iterparse(stream, events=("start", "end"), **_SAFE):
-        if not isinstance(node.tag, str) or local(node) not in names:
-            continue
+    wanted = [f"{{*}}{name}" for name in names]
+    for event, node in etree.iterparse(stream, events=("start", "end"), tag=wanted, **_SAFE):
         depth += 1 if event == "start" else -1
         if event == "end" and depth == 0:
             yield node

@@ -128,9 +128,10 @@ class _Book:
     def _cell(self, cell: Element) -> SheetCell | None:
         kind = cell.get("t") or "n"
         style = self._styles.of(number_of(cell.get("s")))
-        value = child(cell, "v")
-        text = (value.text or "") if value is not None else ""
-        number = False
+        text, number = "", False
+        for part in cell:
+            if part.tag.endswith("}v"):
+                text = part.text or ""
         if kind == "inlineStr":
             text = _string(child(cell, "is"))
         elif not text:
