@@ -112,8 +112,8 @@ _GOES_ON = (
 def _about(topic: Topic, statement: Statement) -> int | None:
     """Return where a sentence goes on after its subject, where that is the topic."""
     short = re.escape(simplified(topic.short))
-    match = re.match(rf"[《「“]?{short}[》」”]?{_BRACKETS}(?={_GOES_ON})", simplified(statement.text))
-    return match.end() if match else None
+    match = re.match(rf"[《「“]?{short}[》」”]?(?P<rest>){_BRACKETS}(?={_GOES_ON})", simplified(statement.text))
+    return match.end("rest") if match else None
 
 
 def _sound(value: str) -> bool:
@@ -141,7 +141,7 @@ def _r(
 
 
 _WITHIN = r"[^。；]{0,60}?"
-_CLAUSE = r"(?:\A|，)"
+_CLAUSE = rf"(?:\A{_BRACKETS}|，)"
 """The beginning of a clause, so that what follows is said of the topic itself: not 湖面海拔, 广场面积."""
 _CLAUSE_END = r"(?=[，。；,;（(]|\Z)"
 _BY = [

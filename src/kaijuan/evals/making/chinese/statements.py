@@ -14,8 +14,8 @@ from kaijuan.evals.making.chinese.words import (
     RANGE,
     UNITS,
     YEAR,
-    first_word_kind,
     in_script_of,
+    is_noun_first,
     last_word_kind,
     simplified,
 )
@@ -118,7 +118,7 @@ def _standing_alone(text: str, topic: Topic | None, title: str) -> str | None:
     if topic is None:
         match = _RULES.search(plain)
         text = f"{text[: match.start()]}《{_bare(title)}》{text[match.end() :]}" if match else text
-        if first_word_kind(simplified(text)) not in _NOUNS and not plain.startswith(("如果", "若", "一旦", "倘若")):
+        if not is_noun_first(simplified(text)) and not plain.startswith(("如果", "若", "一旦", "倘若")):
             return None
     elif match := OWN.match(plain):
         text = topic.name + text[match.end() :]
@@ -127,9 +127,6 @@ def _standing_alone(text: str, topic: Topic | None, title: str) -> str | None:
     plain = simplified(text)
     conditional = plain.startswith(("如果", "若", "一旦", "倘若"))
     return None if POINTING.search(plain) or (_SUBJECTLESS.match(plain) and not conditional) else text
-
-
-_NOUNS = frozenset({"n", "nr", "ns", "nt", "nz", "nrt", "nrfg", "eng", "l", "vn", "x", "j", "b", "an"})
 
 
 def _bare(title: str) -> str:
@@ -147,7 +144,11 @@ def _amounts(text: str, topic: Topic | None) -> Iterator[Asked]:
     plain = simplified(text)
     for match in _AMOUNT.finditer(plain):
         unit = match["unit"]
-        if match["n"] in ("0", "1") or (unit[-1] in _COUNTS and not _COUNTED_AFTER.search(plain[: match.start()])):
+        if (
+            match["n"] in ("0", "1")
+            or (unit == "年" and len(match["n"]) > 3)
+            or (unit[-1] in _COUNTS and not _COUNTED_AFTER.search(plain[: match.start()]))
+        ):
             continue
         asks = "百分之多少" if unit in "%％" else f"多少{unit}"
         question = _clause_asked(text, match.span(), asks, topic)

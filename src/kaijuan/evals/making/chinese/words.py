@@ -12,8 +12,16 @@ from kaijuan.core.text.simplified import SIMPLIFIED
 
 _TO_SIMPLIFIED = {ord(old): new for old, new in SIMPLIFIED.items() if len(new) == 1}
 _TO_TRADITIONAL = str.maketrans(
-    "么时谁里规关对个说应当处类别组这称为国级师总长员别业门则据单后间数问题发体种条样会届并为办项",
-    "麼時誰裡規關對個說應當處類別組這稱為國級師總長員別業門則據單後間數問題發體種條樣會屆並為辦項",
+    (
+        "么时谁里规关对个说应当处类别组这称为国级师总长员别业门则据单后间数问题发体种条样"
+        "会届并为办项习于产亲价册写几创制剧务卖启夺学实宠导开执担旧权毕点烟现监码积签简给"
+        "编职荣获补装计认训设证评词读购贴费资赢车转迁运选邮钟颁"
+    ),
+    (
+        "麼時誰裡規關對個說應當處類別組這稱為國級師總長員別業門則據單後間數問題發體種條樣"
+        "會屆並為辦項習於產親價冊寫幾創製劇務賣啟奪學實寵導開執擔舊權畢點煙現監碼積簽簡給"
+        "編職榮獲補裝計認訓設證評詞讀購貼費資贏車轉遷運選郵鐘頒"
+    ),
 )
 """Of the characters that questions are put together from; each has one traditional form where it stands there."""
 _TRADITIONAL_FROM = 2
@@ -32,7 +40,7 @@ UNITS = (
     "|英尺|公尺|公顷|公斤|公分|"
     "万元|亿元|美元|欧元|港元|日元|人民币|元|平方哩|摄氏度|兆瓦|千瓦|"
     "个|位|名|人|家|所|座|条|项|次|天|日|周|岁|米|吨|克|层|本|部|集|张|场|秒|只|头|棵|种|亩|度|股|户|台"
-    "|辆|艘|架|件|套|间|首|枚|颗|支|站|节|册|卷|匹|门|款|%|％"
+    "|辆|艘|架|件|套|间|首|枚|颗|支|站|节|册|卷|匹|门|款|年(?![代底初末度级前后以])|%|％"
 )
 
 POINTING = re.compile(
@@ -68,6 +76,15 @@ def first_word_kind(text: str) -> str:
     """Return the part of speech of the first word, by the word segmenter's dictionary (n, v, ns, ...)."""
     tagged = _tagged(text[:16].lstrip("《「“ "))
     return tagged[0][1] if tagged else ""
+
+
+def is_noun_first(text: str) -> bool:
+    """Say whether a sentence begins with what may be its subject: a noun, or a verb with one (交接班记录)."""
+    kinds = [kind for _, kind in _tagged(text[:16].lstrip("《「“ "))[:2]]
+    return bool(kinds) and (kinds[0] in _NOUNS or (kinds[0] == "v" and len(kinds) > 1 and kinds[1][0] == "n"))
+
+
+_NOUNS = frozenset({"n", "nr", "ns", "nt", "nz", "nrt", "nrfg", "eng", "l", "vn", "x", "j", "b", "an"})
 
 
 def last_word_kind(text: str) -> str:
