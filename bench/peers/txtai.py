@@ -31,7 +31,7 @@ class System:
         self._setup = setup
         self._chunks: dict[str, list[str]] = {}
         self._segment = Segmentation(chunker="recursive", tokenizer="character", chunk_size=setup.chunk_characters)
-        tokens = {"regexp": r"[\p{Han}]|[\w--\p{Han}]+"}
+        tokens = {"regexp": r"\p{Han}|[^\W\p{Han}]+"}
         self._index = Embeddings(
             method="external",
             transform=transform(setup.embedder),
