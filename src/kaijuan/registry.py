@@ -29,6 +29,7 @@ BUILT_IN = MappingProxyType(
         ("judge", "model"): ("kaijuan.evals.answers.judges.chat:ChatJudge", ""),
         ("judge", "rules"): ("kaijuan.evals.answers.judges.rules:RuleJudge", ""),
         ("parser", "code"): ("kaijuan.ingest.parsers.code:CodeParser", ""),
+        ("parser", "csv"): ("kaijuan.ingest.parsers.csv_table:CsvParser", ""),
         ("parser", "docx"): ("kaijuan.ingest.parsers.docx:DocxParser", ""),
         ("parser", "html"): ("kaijuan.ingest.parsers.html:HtmlParser", ""),
         ("parser", "markdown"): ("kaijuan.ingest.parsers.markdown:MarkdownParser", ""),

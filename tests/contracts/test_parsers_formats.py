@@ -3,6 +3,7 @@
 from tests import sample_files
 
 from kaijuan.ingest.parsers.code import CodeParser
+from kaijuan.ingest.parsers.csv_table import CsvParser
 from kaijuan.ingest.parsers.xls import XlsParser
 from kaijuan.ingest.parsers.xlsx import XlsxParser
 from kaijuan.ingest.ports import Parser
@@ -43,3 +44,14 @@ class TestXls(ParserContract):
 
     def broken(self) -> list[bytes]:
         return [b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1" + bytes(2000), sample_files.xls()[:3000]]
+
+
+class TestCsv(ParserContract):
+    def make(self) -> Parser:
+        return CsvParser()
+
+    def good(self) -> bytes:
+        return b'name,n\nneedle,1\n"a, b\nc",2\n'
+
+    def broken(self) -> list[bytes]:
+        return [bytes(range(256)) * 20]

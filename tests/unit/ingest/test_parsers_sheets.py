@@ -9,6 +9,7 @@ import pytest
 from tests import sample_files
 
 from kaijuan.core.documents import BlockKind, ParsedBlock, ParsedDocument
+from kaijuan.ingest.parsers.csv_table import CsvParser
 from kaijuan.ingest.parsers.pipes import words_in
 from kaijuan.ingest.parsers.xls import XlsParser
 from kaijuan.ingest.parsers.xlsx import XlsxParser
@@ -147,3 +148,36 @@ def test_a_million_cells_far_apart_do_not_blow_up_the_text() -> None:
     document = XlsxParser().parse(out.getvalue(), "far.xlsx")
     assert len(document.text) < 100_000
     assert "x2999" in document.text
+
+
+@pytest.mark.parametrize(
+    ("data", "name"),
+    [
+        ("姓名,年龄\n张三,20\n李四,30\n".encode("gb18030"), "a.csv"),
+        ("姓名;年龄\n张三;20\n李四;30\n".encode(), "a.csv"),
+        ("姓名\t年龄\n张三\t20\n李四\t30\n".encode("utf-16"), "a.csv"),
+        ("姓名\t年龄\n张三\t20\n李四\t30\n".encode(), "a.tsv"),
+        ("姓名|年龄\r\n张三|20\r\n李四|30\r\n".encode("utf-8-sig"), "a.csv"),
+        ("sep=;\n姓名;年龄\n张三;20\n李四;30\n".encode(), "a.csv"),
+    ],
+)
+def test_delimiter_and_encoding_are_found(data: bytes, name: str) -> None:
+    document = CsvParser().parse(data, name)
+    assert document.text == "| 姓名 | 年龄 |\n| --- | --- |\n| 张三 | 20 |\n| 李四 | 30 |"
+    table = document.blocks[0].table
+    assert table is not None
+    assert [cell.header for cell in table.cells] == [True, True, False, False, False, False]
+
+
+def test_commas_within_cells_are_no_delimiters() -> None:
+    document = CsvParser().parse("名称;说明\n甲;一,二,三\n乙;四,五,六\n".encode(), "a.csv")
+    assert document.blocks[0].table is not None
+    assert document.blocks[0].table.columns == 2
+
+
+def test_a_title_above_a_table_is_a_paragraph() -> None:
+    document = CsvParser().parse("销售表,\n名称,数量\n甲,1\n".encode(), "a.csv")
+    assert [(str(block.kind), block.place) for block in document.blocks] == [
+        ("paragraph", "row 1"),
+        ("table", "rows 2-3"),
+    ]
