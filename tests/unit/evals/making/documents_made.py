@@ -10,6 +10,7 @@ from kaijuan.evals.making.items import Draft, Head, Split
 from kaijuan.evals.making.material import Material, material_of
 from kaijuan.ingest.parsers.markdown import MarkdownParser
 from kaijuan.ingest.parsers.record import RecordParser
+from kaijuan.ingest.parsers.text import TextParser
 
 
 def head(title: str, language: str, *, id: str = "", split: Split = Split.TRAIN) -> Head:
@@ -34,6 +35,12 @@ def manual(markdown: str, *, id: str = "", split: Split = Split.TRAIN) -> Materi
     """Return a Markdown document with headings."""
     parsed = MarkdownParser().parse(markdown.encode(), id or "manual.md")
     return _material(parsed, parsed.title, split, id)
+
+
+def plain(text: str) -> Material:
+    """Return a plain text document."""
+    parsed = TextParser().parse(text.encode(), "plain.txt")
+    return _material(parsed, parsed.title, Split.TRAIN)
 
 
 def _material(parsed: ParsedDocument, title: str, split: Split, id: str = "") -> Material:

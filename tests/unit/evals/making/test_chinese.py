@@ -3,17 +3,20 @@
 from __future__ import annotations
 
 import pytest
+from tests.unit.evals.making.documents_made import article, asked, drafts, manual
 
 from kaijuan.evals.making.chinese.words import in_script_of, is_traditional, simplified
 from kaijuan.evals.making.drafting import article_of
 from kaijuan.evals.making.facts import Sort
-from tests.unit.evals.making.documents_made import article, asked, drafts, manual
 
 BRIDGE = (
     "云溪大桥（英语：Yunxi Bridge）是一座位于云州市北郊的公路桥，又称北门桥，由林远设计，全长1280米。"
     "云溪大桥于1987年5月3日通车。全桥共有36个桥墩。2004年被列为市级文物保护单位。"
 )
-PERSON = "林远（1930年2月1日－1999年8月7日），云州人，中国桥梁工程师，毕业于东江大学土木系。1962年，林远担任云州桥梁研究所所长。"
+PERSON = (
+    "林远（1930年2月1日－1999年8月7日），云州人，中国桥梁工程师，毕业于东江大学土木系。1962年，林远担任云州桥"
+    "梁研究所所长。"
+)
 
 
 def test_an_article_about_a_place() -> None:

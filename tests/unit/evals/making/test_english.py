@@ -3,18 +3,20 @@
 from __future__ import annotations
 
 import pytest
+from tests.unit.evals.making.documents_made import article, asked, drafts, manual
 
 from kaijuan.evals.making.drafting import article_of
 from kaijuan.evals.making.facts import Sort
-from tests.unit.evals.making.documents_made import article, asked, drafts, manual
 
 FILM = (
-    "The Silent Lighthouse is a 1931 German drama film directed by Erika Sandmann and starring Paul Weiss and Lena Brandt. "
+    "The Silent Lighthouse is a 1931 German drama film directed by Erika Sandmann and starring Paul "
+    "Weiss and Lena Brandt. "
     "It was released on 4 March 1931 by Nordfilm. The music was composed by Otto Klein."
 )
 PERSON = (
     "Erika Sandmann (12 May 1890 – 3 June 1961) was a German film director. She was born in Bremen, Germany. "
-    "In 1925, she joined the Nordfilm studio in Hamburg. She was the Director of the Bremen Film Academy from 1946 to 1952."
+    "In 1925, she joined the Nordfilm studio in Hamburg. She was the Director of the Bremen Film Academy "
+    "from 1946 to 1952."
 )
 
 
