@@ -1,4 +1,6 @@
-"""Search through the index owner's socket: python bench/index_search.py [--rows N] prints one JSON document.
+"""Search through the index owner's socket, as one JSON document.
+
+    python -m bench.index_search [--rows N] [--repeat N] [--optimise]
 
 Random unit vectors of 384 dimensions, about 60 zipfian terms a chunk, filters of tenant, groups and snapshot that
 leave 50, 5, 0.5 and 0.05 % of the rows. Each search has its own query; milliseconds are those a caller sees.
@@ -9,7 +11,6 @@ from __future__ import annotations
 import argparse
 import asyncio
 import json
-import platform
 import shutil
 import sys
 import tempfile
@@ -19,6 +20,8 @@ from pathlib import Path
 
 import numpy as np
 
+from bench.machine import machine
+from bench.memory import size_of
 from kaijuan.core.filters import EVERYTHING, Eq, Filter, In, all_of, at_snapshot
 from kaijuan.core.ids import ChunkId
 from kaijuan.core.snapshots import OPEN
@@ -57,6 +60,7 @@ def points(rows: int, start: int, chance: np.random.Generator) -> list[Point]:
 
 def filters() -> Iterator[tuple[str, Filter]]:
     """Yield the filters by name."""
+    yield "none", EVERYTHING
     yield "snapshot", at_snapshot(24)
     for share in SHARES:
         yield f"{share:g} %", all_of([Eq("tenant", "one"), In("acl", (f"share{share}", "else")), at_snapshot(24)])
@@ -72,15 +76,6 @@ async def timed(repeat: int, work: Callable[[int], Awaitable[object]]) -> dict[s
         await work(number)
         taken.append((time.perf_counter() - start) * 1000)
     return {"p50_ms": round(float(np.percentile(taken, 50)), 3), "p99_ms": round(float(np.percentile(taken, 99)), 3)}
-
-
-def resident_mb(pid: int) -> float | None:
-    """Return the resident memory of a process (Linux)."""
-    place = Path(f"/proc/{pid}/status")
-    if not place.exists():
-        return None
-    line = next(line for line in place.read_text().splitlines() if line.startswith("VmRSS"))
-    return round(int(line.split()[1]) / 1024, 1)
 
 
 async def measure(index: Index, repeat: int, chance: np.random.Generator) -> dict[str, object]:
@@ -117,9 +112,8 @@ async def run(rows: int, repeat: int, optimise: bool, home: Path) -> dict[str, o
     start = time.perf_counter()
     index = await store.open(SpaceSpec(name="bench", dimensions=DIMENSIONS, model="bench", analyser="1"))
     report: dict[str, object] = {
+        "machine": machine(),
         "rows": rows,
-        "python": platform.python_version(),
-        "machine": platform.machine(),
         "first_open_seconds": round(time.perf_counter() - start, 3),
     }
     loading = 0.0
@@ -134,7 +128,8 @@ async def run(rows: int, repeat: int, optimise: bool, home: Path) -> dict[str, o
     report["socket_round_trip"] = await timed(repeat, lambda _: store.spaces())
     report["count"] = await timed(repeat, lambda _: index.count(EVERYTHING))
     report["search"] = await measure(index, repeat, chance)
-    report["owner_rss_mb"] = resident_mb(await store.owner_pid() or 0)
+    memory = size_of(str(await store.owner_pid()))
+    report["owner_mb"] = {"resident": round(memory.resident / 1e6), "private": round(memory.private / 1e6)}
     await store.stop_owner()
     start = time.perf_counter()
     await index.count(EVERYTHING)

@@ -14,7 +14,6 @@ import asyncio
 import io
 import json
 import random
-import threading
 import time
 from collections.abc import Sequence
 from pathlib import Path
@@ -25,6 +24,7 @@ from docx import Document
 from PIL import Image
 
 from bench.machine import machine
+from bench.memory import Watch
 from bench.texts import paragraphs
 from kaijuan import Kaijuan
 from kaijuan.config import Config
@@ -92,44 +92,6 @@ def write_word(path: Path, seed: int) -> None:
     document.save(str(path))
 
 
-def resident(pid: str) -> int:
-    """Return the resident memory of a process in bytes, 0 when it is gone."""
-    try:
-        status = Path(f"/proc/{pid}/status").read_text(encoding="utf-8")
-    except OSError:
-        return 0
-    line = next((line for line in status.splitlines() if line.startswith("VmRSS")), "VmRSS: 0 kB")
-    return int(line.split()[1]) * 1024
-
-
-def family(home: Path) -> dict[str, str]:
-    """Return the processes at work by role: pid to role."""
-    found = {"self": "engine"}
-    for entry in Path("/proc").iterdir():
-        if not entry.name.isdigit():
-            continue
-        try:
-            command = (entry / "cmdline").read_bytes().replace(b"\0", b" ").decode("utf-8", "replace")
-        except OSError:
-            continue
-        if "kaijuan.ingest.parser_child" in command:
-            found[entry.name] = "parser"
-        elif "kaijuan.stores.index" in command and str(home) in command:
-            found[entry.name] = "index owner"
-    return found
-
-
-def watch(home: Path, peaks: dict[str, int], done: threading.Event) -> None:
-    """Sample memory four times a second until told to stop."""
-    while not done.wait(0.25):
-        now: dict[str, int] = {}
-        for pid, role in family(home).items():
-            now[role] = now.get(role, 0) + resident(pid)
-        now["together"] = sum(now.values())
-        for role, size in now.items():
-            peaks[role] = max(peaks.get(role, 0), size)
-
-
 async def add(home: Path, folder: Path) -> Any:
     """Add the folder."""
     async with Kaijuan(home, config=Config()) as engine:
@@ -147,15 +109,10 @@ def main() -> None:
         folder.mkdir()
         write_folder(folder, options.megabytes, options.text_share)
         size = sum(path.stat().st_size for path in folder.iterdir())
-        peaks: dict[str, int] = {}
-        done = threading.Event()
-        watcher = threading.Thread(target=watch, args=(home, peaks, done))
-        watcher.start()
         start = time.perf_counter()
-        report = asyncio.run(add(home, folder))
+        with Watch(home) as watch:
+            report = asyncio.run(add(home, folder))
         seconds = time.perf_counter() - start
-        done.set()
-        watcher.join()
     print(
         json.dumps(
             {
@@ -166,7 +123,8 @@ def main() -> None:
                 "chunks": report.chunks,
                 "failed": len(report.failed),
                 "seconds": round(seconds, 1),
-                "peak_mb": {role: round(peak / 1e6) for role, peak in peaks.items()},
+                "peak_mb": watch.peaks_mb(),
+                "private_mb": watch.private_mb(),
             },
             indent=1,
         )

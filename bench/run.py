@@ -11,12 +11,14 @@ import argparse
 import json
 import subprocess
 import sys
+import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from bench.peers.tables import peers_table
+from bench.tables import answers_table, fusion_table, index_table, install_table, scaling_table
 
 ROOT = Path(__file__).resolve().parent.parent
 RESULTS = ROOT / "bench" / "results"
@@ -36,7 +38,10 @@ EMBEDDED_SETS = (
     "clapnq_en",
     "pubmedqa_en",
 )
-NEED_DATA = ("retrieval", "embedding_quality")
+FUSED_SETS = ("cmrc2018_zh", "drcd_zht", "xquad_zh_en", "mtrag_un_en")
+ANSWERED_SETS = ("cmrc2018_zh", "drcd_zht", "xquad_zh_en", "mtrag_un_en")
+STRANGERS = ("--strangers", str(DATA / "simpleqa_zh" / "questions.jsonl"))
+NEED_DATA = ("retrieval", "embedding_quality", "fusion", "answers")
 
 Row = dict[str, Any]
 
@@ -48,7 +53,8 @@ class Bench:
     name: str
     title: str
     full: tuple[str, ...]
-    quick: tuple[str, ...]
+    quick: tuple[str, ...] | None
+    """None leaves it out of the quick run."""
     table: Callable[[Row], Iterator[str]]
 
 
@@ -74,9 +80,9 @@ def memory_table(result: Row) -> Iterator[str]:
         f"A folder of {size} MB, {share:.0%} of it plain text, {result['documents']} documents, "
         f"{result['chunks']:,} chunks, {result['seconds']:.0f} s; all but the first 64 chunks embedded by a stub.\n"
     )
-    yield "| process | peak MB |\n|---|---|"
+    yield "| process | peak MB | of it not backed by files, MB |\n|---|---|---|"
     for role, peak in result["peak_mb"].items():
-        yield f"| {role} | {peak} |"
+        yield f"| {role} | {peak} | {result.get('private_mb', {}).get(role, '')} |"
 
 
 def retrieval_table(result: Row) -> Iterator[str]:
@@ -162,16 +168,46 @@ BENCHES = (
         quick=(str(DATA / "xquad_zh_en"), "--limit", "100"),
         table=retrieval_table,
     ),
+    Bench(
+        name="fusion",
+        title="Fusion, depth and cut",
+        full=tuple(str(DATA / name) for name in FUSED_SETS),
+        quick=(str(DATA / "xquad_zh_en"), "--limit", "50"),
+        table=fusion_table,
+    ),
+    Bench(
+        name="answers",
+        title="Answers and refusals",
+        full=(*(str(DATA / name) for name in ANSWERED_SETS), *STRANGERS, "--limit", "100"),
+        quick=(str(DATA / "xquad_zh_en"), *STRANGERS, "--limit", "10"),
+        table=answers_table,
+    ),
+    Bench(
+        name="index_search",
+        title="The index alone",
+        full=("--rows", "20000", "--repeat", "200"),
+        quick=("--rows", "2000", "--repeat", "30"),
+        table=index_table,
+    ),
+    Bench(
+        name="scaling",
+        title="Scaling",
+        full=(),
+        quick=("--add", "1000", "--grow", "1000", "10000", "--optimise", "0", "--queries", "50"),
+        table=scaling_table,
+    ),
+    Bench(name="install_size", title="Setting up", full=(), quick=None, table=install_table),
     Bench(name="peers", title="Beside other libraries", full=(), quick=("--quick",), table=peers_table),
 )
 
 
-def run(bench: Bench, *, quick: bool) -> Row:
+def run(bench: Bench, words: tuple[str, ...]) -> Row:
     """Run one benchmark in a process of its own and return its JSON."""
-    words = bench.quick if quick else bench.full
+    start = time.perf_counter()
     done = subprocess.run(
         [sys.executable, "-m", f"bench.{bench.name}", *words], cwd=ROOT, stdout=subprocess.PIPE, check=True
     )
+    print(f"{bench.name}: {time.perf_counter() - start:.0f} s", file=sys.stderr, flush=True)
     result: Row = json.loads(done.stdout)
     return result
 
@@ -205,7 +241,10 @@ def main() -> None:
         if bench.name in NEED_DATA and not DATA.exists():
             print(f"{bench.name}: left out, the shared corpora are not here", file=sys.stderr)
             continue
-        result = run(bench, quick=options.quick)
+        words = bench.quick if options.quick else bench.full
+        if words is None:
+            continue
+        result = run(bench, words)
         print(f"{bench.title}\n" + "\n".join(bench.table(result)), flush=True)
         if not options.quick:
             RESULTS.mkdir(exist_ok=True)

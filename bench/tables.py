@@ -1,0 +1,136 @@
+"""Parts of docs/benchmarks.md: JSON of a benchmark to the lines of its table."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+Row = dict[str, Any]
+_BUILT = {"add": "`add`", "ports": "ports", "optimised": "ports, optimised"}
+
+
+def scaling_table(result: Row) -> Iterator[str]:
+    """Yield the rows of bench/scaling.py."""
+    yield (
+        f"{result['queries']} questions a size; short chunks of about 110 terms, vectors of a stub. Built by `add`, or "
+        "through the catalog and index ports in bulk (without chunker and analyser, one base that grows). The index is "
+        "not optimised unless it says so. Processor times are of engine and index owner together, and unlike the "
+        "others hardly depend on what else the machine does.\n"
+    )
+    yield "| built by | chunks | build s | processor s | chunks a processor second | engine, owner peak MB | disk MB |"
+    yield "|---|---|---|---|---|---|---|"
+    for row in result["rows"]:
+        cpu = row["build_cpu_seconds"]
+        rate = f"{row['chunks'] / cpu:.0f}" if cpu else ""
+        yield (
+            f"| {_BUILT[row['built']]} | {row['chunks']:,} | {row['build_seconds']:.0f} | {cpu or ''} | {rate} "
+            f"| {_peaks(row)} | {sum(row['disk_mb'].values())} |"
+        )
+    yield ""
+    yield (
+        "| built by | chunks | search p50 / p95 / p99 ms | with the question's embedding | filtered to 50 % "
+        "| filtered to 0.05 % | processor ms | dense, lexical route p50 ms | owner MB, its own |"
+    )
+    yield "|---|---|---|---|---|---|---|---|---|"
+    for row in result["rows"]:
+        times, routes = row["search_ms"], row["routes_ms_p50"]
+        yield (
+            f"| {_BUILT[row['built']]} | {row['chunks']:,} | {_three(times['plain'])} "
+            f"| {_three(times[EMBEDDED])} | {_three(times['filtered 50 %'])} | {_three(times['filtered 0.05 %'])} "
+            f"| {row['search_cpu_ms']['plain']} | {routes['dense']}, {routes['lexical']} "
+            f"| {row['search_peak_mb']['index owner']}, {row['build_peak_private_mb'].get('index owner', '')} |"
+        )
+    yield "\n" + _bend(result)
+
+
+EMBEDDED = "plain, with the question's embedding"
+
+
+def _three(times: Row) -> str:
+    return f"{times['p50']:.0f} / {times['p95']:.0f} / {times['p99']:.0f}"
+
+
+def _peaks(row: Row) -> str:
+    peaks = row["build_peak_mb"]
+    return ", ".join(str(peaks[role]) for role in ("engine", "index owner") if role in peaks)
+
+
+def _bend(result: Row) -> str:
+    sizes = sorted((row for row in result["rows"] if row["built"] == "ports"), key=lambda row: row["chunks"])
+    largest = sizes[-1]
+    if result["bends_at"] is None:
+        return f"Up to {largest['chunks']:,} chunks, search does not grow nearly with the size."
+    bend = next(row for row in sizes if row["chunks"] == result["bends_at"])
+    grown = [largest["routes_ms_p50"][route] / bend["routes_ms_p50"][route] for route in ("dense", "lexical")]
+    return (
+        f"The curve bends at {bend['chunks']:,} chunks: from there the processor time of a search grows more than "
+        f"half as steeply as the number of chunks (on logarithmic scales). From there to {largest['chunks']:,} chunks "
+        f"the dense route takes {grown[0]:.1f} times as long, the lexical route {grown[1]:.1f} times."
+    )
+
+
+def index_table(result: Row) -> Iterator[str]:
+    """Yield the rows of bench/index_search.py."""
+    trip, memory = result["socket_round_trip"], result["owner_mb"]
+    yield (
+        f"{result['rows']:,} points. An empty call takes {trip['p50_ms']:.2f} ms (p99 {trip['p99_ms']:.2f}). "
+        f"Starting the owner and making a space {result['first_open_seconds']:.1f} s, opening this one again "
+        f"{result['reopen_seconds']:.1f} s; {result['load_rows_per_second']:,} points are written a second. The owner "
+        f"holds {memory['resident']} MB, {memory['private']} of them its own and the others pages of files.\n"
+    )
+    yield "| filter | points | dense p50 / p99 ms | lexical p50 / p99 ms | both at once p50 / p99 ms |"
+    yield "|---|---|---|---|---|"
+    for name, row in result["search"].items():
+        cells = " | ".join(
+            f"{row[way]['p50_ms']:.2f} / {row[way]['p99_ms']:.2f}" for way in ("dense", "lexical", "both")
+        )
+        yield f"| {name} | {row['rows']:,} | {cells} |"
+
+
+def fusion_table(result: Row) -> Iterator[str]:
+    """Yield the rows of bench/fusion.py."""
+    yield "nDCG@10 of both routes, of the sum of their scaled scores and of reciprocal rank fusion:\n"
+    yield "| set | questions | dense | lexical | sum | reciprocal ranks |\n|---|---|---|---|---|---|"
+    for row in result["sets"]:
+        scores = " | ".join(f"{row['ndcg@10'][way]:.3f}" for way in ("dense", "lexical", "sum", "rrf"))
+        yield f"| {row['set']} | {row['queries']} | {scores} |"
+    first = result["sets"][0]
+    yield "\nThe sum by the number of chunks asked of each route (`retrieve.route_k`):\n"
+    yield "| set | " + " | ".join(first["depth"]) + " |\n|---" + "|---" * len(first["depth"]) + "|"
+    for row in result["sets"]:
+        yield f"| {row['set']} | " + " | ".join(f"{value:.3f}" for value in row["depth"].values()) + " |"
+    yield "\nRelevant documents among the first ten that are cut away at a ratio (`retrieve.cut_ratio`):\n"
+    ratios = first["cut"]["lost"]
+    yield "| set | relevant | " + " | ".join(ratios) + " |\n|---|---" + "|---" * len(ratios) + "|"
+    for row in result["sets"]:
+        cells = " | ".join(str(count) for count in row["cut"]["lost"].values())
+        yield f"| {row['set']} | {row['cut']['relevant_in_first_ten']} | {cells} |"
+
+
+_KINDS = {"answerable": "answerable", "gone": "documents taken away", "own": "unanswerable", "strangers": "of others"}
+
+
+def answers_table(result: Row) -> Iterator[str]:
+    """Yield the rows of bench/answers.py."""
+    yield (
+        "Share of questions that were answered, of those that can be and of three kinds that cannot; then of the "
+        "answers to short ones that hold the expected answer, and of their sentences that do.\n"
+    )
+    yield "| set | " + " | ".join(_KINDS.values()) + " | answers right | sentences right | beyond search p50 ms |"
+    yield "|---" * (len(_KINDS) + 4) + "|"
+    for row in result["sets"]:
+        shares = " | ".join(
+            f"{row[kind]['answered']:.2f} of {row[kind]['questions']}" if kind in row else "" for kind in _KINDS
+        )
+        right = " | ".join(
+            f"{row[name]:.2f}" if name in row else "" for name in ("answer_contained", "sentence_precision")
+        )
+        yield f"| {row['set']} | {shares} | {right} | {row['beyond_search_ms_p50']} |"
+
+
+def install_table(result: Row) -> Iterator[str]:
+    """Yield the rows of bench/install_size.py."""
+    yield (
+        f"{result['packages']} packages: {result['download_mb']:.0f} MB to download, {result['venv_mb']:.0f} MB in the "
+        "virtual environment."
+    )
