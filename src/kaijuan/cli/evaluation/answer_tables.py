@@ -15,17 +15,22 @@ if TYPE_CHECKING:
 
 COLUMNS = {
     "questions": "asked",
-    "answered": "answered",
-    "exact": "exact",
+    "answered": "answ",
+    "exact": "EM",
     "f1": "F1",
     "hit": "hit",
-    "hit_answered": "hit if answered",
-    "right": "judged right",
-    "citation_recall": "cite R",
-    "citation_precision": "cite P",
-    "faithful": "faithful",
+    "hit_answered": "hit*",
+    "right": "right",
+    "citation_recall": "citR",
+    "citation_precision": "citP",
+    "faithful": "faith",
 }
-"""What is shown of each kind of question, with short heads: R recall, P precision."""
+"""What is shown of each kind of question, with heads short enough for 80 columns."""
+LEGEND = (
+    "answ: share answered; EM, F1: exact match and overlap with the expected answer; hit: all expected answers are "
+    "contained (hit*: of those answered); right: so ruled by the model, of those answered; citR, citP: citation recall "
+    "and precision; faith: statements that their cited words carry"
+)
 LEAST_TOLD = 0.05
 """Least difference of coverage between two points of the curve that are shown."""
 
@@ -40,6 +45,7 @@ def answers(summary: Mapping[str, Any]) -> Iterator[RenderableType]:
     resumed = f", {summary['resumed']} of them asked by a run that was stopped" if summary["resumed"] else ""
     yield Text(f"{sizes}{resumed}.", style="dim")
     yield _kinds(summary)
+    yield Text(f"{LEGEND}.", style="dim")
     yield from _refusals(summary["refusal"])
     yield from _conflicts(summary["conflicts"])
     yield from _judge(summary["judge"])
@@ -54,7 +60,9 @@ def _kinds(summary: Mapping[str, Any]) -> Table:
     rows = dict(summary["by_kind"])
     if len(rows) > 1:
         rows["all"] = summary["metrics"]
-    shown = [name for name in COLUMNS if any(row[name] is not None for row in rows.values())]
+    # By rules, what is right is what is contained, which is told already.
+    hidden = {"right"} if summary["config"]["judge"] == "rules" else set()
+    shown = [name for name in COLUMNS if name not in hidden and any(row[name] is not None for row in rows.values())]
     table = _table("kind of question", *(COLUMNS[name] for name in shown))
     for kind, row in rows.items():
         style = "bold" if kind == "all" else ""

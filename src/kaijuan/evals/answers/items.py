@@ -61,4 +61,4 @@ class AnswerSet:
     """SHA-256 over everything that was read: two sets with one fingerprint are the same set."""
     problems: tuple[str, ...] = ()
     labels: Mapping[str, str]
-    """What each kind of question tests, in a few words."""
+    """What each kind of question tests, in a few words, in the order in which they are shown."""

@@ -20,6 +20,8 @@ _INITIALS = re.compile(r"\b(?:[a-z]\.){2,}")
 _THOUSANDS = re.compile(r"(?<=\d),(?=\d{3}(?!\d))")
 _POINT = re.compile(r"(?<=\d)\.(?=\d)")
 _SEGMENT = re.compile(rf"[{UNSPACED}]|[^\s{UNSPACED}]+")
+_WIDE = re.compile("[\u3001-\u3004\u3006\u3008-\u303f！（），：；？]")
+"""Chinese marks: they part words without blanks, while a mark of ASCII within a word vanishes, as in SQuAD."""
 _KEPT_POINT = "\ue000"
 """Stands for the point of a number while marks are removed: a private character that `folded` leaves alone."""
 
@@ -27,10 +29,9 @@ _KEPT_POINT = "\ue000"
 @lru_cache(maxsize=4096)
 def plain(text: str) -> str:
     """Return the one spelling of an answer: folded, without articles and marks."""
-    text = folded(text).replace(_KEPT_POINT, "")
+    text = folded(_WIDE.sub(" ", text)).replace(_KEPT_POINT, "")
     text = _INITIALS.sub(lambda found: found[0].replace(".", ""), text)
     text = _POINT.sub(_KEPT_POINT, _THOUSANDS.sub("", text))
-    # A mark within a word vanishes, as in SQuAD (o'clock); one between words parts them, as the blank beside it says.
     bare = "".join(letter for letter in text if unicodedata.category(letter)[0] not in "PS")
     return " ".join(_ARTICLES.sub(" ", bare).replace(_KEPT_POINT, ".").split())
 

@@ -28,7 +28,8 @@ Found = Sequence[Assessment]
 def summary_of(run: AnswerRun) -> dict[str, Any]:
     """Return the figures of a run as JSON has them; shares between 0 and 1, times in milliseconds."""
     measured = [one for one in run.assessments if not one.given.failure]
-    kinds = dict.fromkeys(one.item.kind for one in run.assessments)
+    asked = {one.item.kind for one in run.assessments}
+    kinds = [kind for kind in run.data.labels if kind in asked]
     return {
         "set": run.data.name,
         "documents": run.documents,
@@ -38,7 +39,7 @@ def summary_of(run: AnswerRun) -> dict[str, Any]:
         "metrics": metrics_of(measured),
         "by_kind": {
             kind: {
-                "label": run.data.labels.get(kind, ""),
+                "label": run.data.labels[kind],
                 **metrics_of([one for one in measured if one.item.kind == kind]),
             }
             for kind in kinds

@@ -35,7 +35,7 @@ def read(folder: Path, *, withheld: bool = False) -> AnswerSet:
         corpus_hash=data.corpus_hash,
         fingerprint=data.fingerprint,
         problems=tuple(problems),
-        labels={kind: LABELS[kind] for kind in dict.fromkeys(item.kind for item in items)},
+        labels={kind: said for kind, said in LABELS.items() if any(item.kind == kind for item in items)},
     )
 
 

@@ -45,7 +45,7 @@ def read(folder: Path, corpora: Path) -> AnswerSet:
         corpus=corpus,
         corpus_hash=digest,
         fingerprint=hash_of(paths),
-        labels={kind: LABELS.get(kind, kind) for kind in dict.fromkeys(item.kind for item in items)},
+        labels={kind: LABELS.get(kind, kind) for kind in dict.fromkeys([*LABELS, *(item.kind for item in items)])},
     )
 
 
