@@ -57,7 +57,7 @@ docs-check: $(VENV)/.dev  ## The generated pages are fresh
 	$(BIN)/python docs/make_reference.py --check
 	$(BIN)/python docs/make_cli.py --check
 
-bench: $(VENV)/.dev  ## Print every number that the docs quote (about an hour on two cores)
+bench: $(VENV)/.dev  ## Print every number that the docs quote (takes hours)
 	$(BIN)/python -m bench.run
 
 bench-quick: $(VENV)/.dev  ## The same on smaller data (under ten minutes)
