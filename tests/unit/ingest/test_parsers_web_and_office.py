@@ -279,3 +279,49 @@ def test_a_zip_bomb_is_refused_before_it_is_unpacked() -> None:
 )
 def test_numbers_as_word_writes_them(count: int, form: str, text: str) -> None:
     assert written(count, form) == text
+
+
+def test_cells_places_and_languages_of_a_page_are_known() -> None:
+    page = (
+        "<body><h1>题</h1><p>一</p><div><p>二</p><pre><code class='hljs language-python'>x = 1</code></pre></div>"
+        "<table><thead><tr><td>甲<td>乙</thead><tbody><tr><th rowspan=2>丙<td>1<tr><td>2</table>"
+        "<figure><img alt='两只鸭子' src='a.png'><figcaption>图一</figcaption></figure></body>"
+    )
+    document = HtmlParser().parse(page.encode(), "x.html")
+    shown = [(str(block.kind), block.place, block.syntax) for block in document.blocks]
+    assert shown == [
+        ("heading", "/html/body/h1", ""),
+        ("paragraph", "/html/body/p", ""),
+        ("paragraph", "/html/body/div/p", ""),
+        ("code", "/html/body/div/pre", "python"),
+        ("table", "/html/body/table", ""),
+        ("figure", "/html/body/figure", ""),
+        ("caption", "/html/body/figure/figcaption", ""),
+    ]
+    table = document.blocks[4].table
+    assert table is not None
+    cells = [(cell.span.of(document.text), cell.row, cell.column, cell.rows, cell.header) for cell in table.cells]
+    assert cells == [
+        ("甲", 0, 0, 1, True),
+        ("乙", 0, 1, 1, True),
+        ("丙", 1, 0, 2, True),
+        ("1", 1, 1, 1, False),
+        ("2", 2, 1, 1, False),
+    ]
+
+
+def test_blocks_of_markdown_know_their_line() -> None:
+    text = (
+        "---\ntitle: 题\n---\n\n# 一\n\n段落\n\n- 甲\n- 乙\n\n```sql\nselect 1\n```\n\n| a | b |\n|--|--|\n| 1 | 2 |\n"
+    )
+    document = MarkdownParser().parse(text.encode(), "x.md")
+    assert [(str(block.kind), block.place, block.syntax) for block in document.blocks] == [
+        ("heading", "line 5", ""),
+        ("paragraph", "line 7", ""),
+        ("list", "line 9", ""),
+        ("code", "line 12", "sql"),
+        ("table", "line 16", ""),
+    ]
+    table = document.blocks[-1].table
+    assert table is not None
+    assert [cell.header for cell in table.cells] == [True, True, False, False]

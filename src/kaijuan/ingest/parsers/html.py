@@ -8,8 +8,9 @@ from typing import Any
 from kaijuan.core.documents import BlockKind, ParsedDocument, Scalar
 from kaijuan.ingest.encoding import decode
 from kaijuan.ingest.parsers.draft import Draft
-from kaijuan.ingest.parsers.html_blocks import Piece, pieces_of
+from kaijuan.ingest.parsers.html_blocks import path_in, pieces_of
 from kaijuan.ingest.parsers.html_tree import tree_of
+from kaijuan.ingest.parsers.pieces import Piece, write_pieces
 
 _DECLARED = re.compile(
     rb"""<(?:meta[^>]{0,200}?charset|\?xml[^>]{0,100}?encoding)\s*=\s*["']?\s*([\w.:-]{2,40})""", re.I
@@ -40,8 +41,7 @@ class HtmlParser:
         root = tree_of(decoded.text)
         pieces = _main_pieces(root)
         draft = Draft()
-        for piece in pieces:
-            draft.add(piece.kind, piece.text, level=piece.level)
+        write_pieces(draft, pieces)
         metadata = _metadata(root)
         return draft.finish("html", name, title=_title(root, pieces), metadata=metadata, warnings=decoded.warnings)
 
@@ -50,13 +50,16 @@ def _main_pieces(root: Any) -> list[Piece]:
     body = root.find("body") if root.tag == "html" else root
     body = root if body is None else body
     whole = _length(body)
+    path = path_in(root)
     for main in _candidates(body):
         if _length(main) >= whole * _MAIN_SHARE:
-            pieces = pieces_of(main, dropped=_Furniture(_length(main)))
+            pieces = pieces_of(main, dropped=_Furniture(_length(main)), place_of=path)
             if pieces:
                 return pieces
     # A page that is furniture only (a menu kept as a file) is still the document that was asked for.
-    return pieces_of(body, dropped=_Furniture(whole)) or pieces_of(body, dropped=_is_hidden)
+    return pieces_of(body, dropped=_Furniture(whole), place_of=path) or pieces_of(
+        body, dropped=_is_hidden, place_of=path
+    )
 
 
 def _candidates(body: Any) -> list[Any]:

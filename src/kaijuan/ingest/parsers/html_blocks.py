@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any
 
 from kaijuan.core.documents import BlockKind
+from kaijuan.ingest.parsers.figures import alt_text
 from kaijuan.ingest.parsers.html_tags import BLOCK_TAGS, NEVER_READ
 from kaijuan.ingest.parsers.joining import squeeze
-from kaijuan.ingest.parsers.pipes import Cell, flatten, pipe_table
+from kaijuan.ingest.parsers.pieces import Piece, table_piece
+from kaijuan.ingest.parsers.pipes import Cell, flatten, table_of
 
 Element = Any  # lxml has no types of its own
 
@@ -27,26 +29,31 @@ _TABLE_PARTS = {
     "tr": frozenset({"td", "th"}),
 }
 """What may stand in a table and its parts, and what has a place of its own in the blocks."""
-_FILE_NAME = re.compile(r"^\S*\.\w{2,5}$|^(image|img|logo|icon|图片|圖片|alt text)?$", re.I)
+_LANGUAGE = re.compile(
+    r"(?:^|\s)(?:lang(?:uage)?|brush|highlight(?:-source)?|sourceCode)[-: ]+(?!text\b|none\b|default\b)([\w+#-]+)", re.I
+)
 
 
-@dataclass(frozen=True, slots=True)
-class Piece:
-    """A block before it has a place in the canonical text."""
-
-    kind: BlockKind
-    text: str
-    level: int = 0
-
-
-def pieces_of(root: Element, *, dropped: Callable[[Element], bool] = lambda _: False) -> list[Piece]:
+def pieces_of(
+    root: Element,
+    *,
+    dropped: Callable[[Element], bool] = lambda _: False,
+    place_of: Callable[[Element], str] = lambda _: "",
+) -> list[Piece]:
     """Return the pieces under `root`; `dropped` names elements to leave out with all they hold."""
-    return _Walk(dropped).inside(root, 0)
+    return _Walk(dropped, place_of).inside(root, 0)
+
+
+def path_in(root: Element) -> Callable[[Element], str]:
+    """Return what says where in a page an element stands, as a path that browsers understand (XPath)."""
+    tree = root.getroottree()
+    return lambda node: str(tree.getpath(node))
 
 
 class _Walk:
-    def __init__(self, dropped: Callable[[Element], bool]) -> None:
+    def __init__(self, dropped: Callable[[Element], bool], place_of: Callable[[Element], str]) -> None:
         self._dropped = dropped
+        self._place_of = place_of
 
     def inside(self, node: Element, depth: int) -> list[Piece]:
         out: list[Piece] = []
@@ -74,14 +81,20 @@ class _Walk:
         if tag == "br":
             inline.append(_BREAK)
         elif tag == "img":
-            alt = (node.get("alt") or "").strip()
-            inline.append("" if _FILE_NAME.match(alt) else f" {alt} ")
+            inline.append(f" {alt_text(node.get('alt') or '')} ")
         elif tag == "math":
             inline.append(_formula(node))
         else:
             self._flow(node, depth, out, inline)
 
     def _block(self, node: Element, tag: str, depth: int) -> list[Piece]:
+        made = self._shaped(node, tag, depth)
+        if not any(not piece.place for piece in made):
+            return made
+        place = self._place_of(node)
+        return [piece if piece.place else replace(piece, place=place) for piece in made]
+
+    def _shaped(self, node: Element, tag: str, depth: int) -> list[Piece]:
         if tag in {"h1", "h2", "h3", "h4", "h5", "h6"}:
             return self._heading(node, int(tag[1]), depth)
         if tag in {"ul", "ol", "menu", "dl"}:
@@ -90,8 +103,10 @@ class _Walk:
             return self._table(node, depth)
         if tag in {"pre", "listing", "xmp", "plaintext"}:
             return _as_code(node)
-        shape = {"blockquote": _as_quote, "figcaption": _as_caption, "caption": _as_caption}.get(tag, _as_it_is)
-        return shape(self.inside(node, depth))
+        inner = self.inside(node, depth)
+        if tag == "figure" and next(node.iter("img"), None) is not None:
+            return _as_figure(inner)
+        return {"blockquote": _as_quote, "figcaption": _as_caption, "caption": _as_caption}.get(tag, _as_it_is)(inner)
 
     def _heading(self, node: Element, level: int, depth: int) -> list[Piece]:
         inner = self.inside(node, depth)
@@ -167,8 +182,7 @@ class _Walk:
             rows.append([(self.inside(cell, depth + 1), cell) for cell in cells])
         if _is_layout(table, rows):
             return captions + [piece for row in rows for pieces, _ in row for piece in pieces]
-        text = pipe_table([[_cell(pieces, cell) for pieces, cell in row] for row in rows])
-        return captions + ([Piece(BlockKind.TABLE, text)] if text else [])
+        return captions + table_piece(table_of([[_cell(pieces, cell) for pieces, cell in row] for row in rows]))
 
     def _strays(self, node: Element, depth: int) -> Iterator[Piece]:
         """Yield what stands in a table but in no cell and no caption."""
@@ -249,8 +263,22 @@ def _formula(node: Element) -> str:
 
 def _as_code(node: Element) -> list[Piece]:
     text = "".join(_preformatted(node))
-    kind = BlockKind.FORMULA if node.get("class") == "math" else BlockKind.CODE
-    return [Piece(kind, text)] if text.strip() else []
+    if not text.strip():
+        return []
+    if node.get("class") == "math":
+        return [Piece(BlockKind.FORMULA, text, syntax="latex")]
+    return [Piece(BlockKind.CODE, text, syntax=_language(node))]
+
+
+def _language(node: Element) -> str:
+    """Return the language that a highlighter's class names, on the element, on what it holds or on what holds it."""
+    inner = next(node.iter("code"), None)
+    outer = node.getparent()
+    above = outer.getparent() if outer is not None else None
+    for at in (node, inner, outer, above):
+        if at is not None and (found := _LANGUAGE.search(at.get("class") or "")):
+            return found[1].lower()
+    return ""
 
 
 def _as_it_is(inner: list[Piece]) -> list[Piece]:
@@ -259,6 +287,10 @@ def _as_it_is(inner: list[Piece]) -> list[Piece]:
 
 def _as_caption(inner: list[Piece]) -> list[Piece]:
     return [replace(piece, kind=BlockKind.CAPTION) if piece.kind is BlockKind.PARAGRAPH else piece for piece in inner]
+
+
+def _as_figure(inner: list[Piece]) -> list[Piece]:
+    return [replace(piece, kind=BlockKind.FIGURE) if piece.kind is BlockKind.PARAGRAPH else piece for piece in inner]
 
 
 def _as_quote(inner: list[Piece]) -> list[Piece]:
@@ -301,7 +333,9 @@ def _is_layout(table: Element, rows: list[list[tuple[list[Piece], Element]]]) ->
 
 def _cell(pieces: list[Piece], cell: Element) -> Cell:
     texts = [flatten(piece.text) if piece.kind is BlockKind.TABLE else piece.text for piece in pieces]
-    return Cell("\n".join(texts), _reach(cell, "rowspan"), _reach(cell, "colspan"))
+    group = cell.getparent().getparent()
+    header = cell.tag == "th" or (group is not None and group.tag == "thead")
+    return Cell("\n".join(texts), _reach(cell, "rowspan"), _reach(cell, "colspan"), header)
 
 
 def _reach(cell: Element, name: str) -> int:

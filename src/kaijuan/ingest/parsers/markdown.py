@@ -5,6 +5,7 @@ from __future__ import annotations
 import html
 import re
 from collections.abc import Sequence
+from typing import Any
 
 from markdown_it import MarkdownIt
 from markdown_it.rules_block import StateBlock
@@ -17,6 +18,7 @@ from kaijuan.ingest.parsers.draft import Draft
 from kaijuan.ingest.parsers.html_blocks import pieces_of
 from kaijuan.ingest.parsers.html_tags import KNOWN_TAGS
 from kaijuan.ingest.parsers.html_tree import FLATTEN, tree_of
+from kaijuan.ingest.parsers.pieces import Piece, write_pieces
 
 _MOST_NESTING = 200
 """Deeper lists (two levels each) and quotes are dropped by the reader; its own limit of 20 loses real outlines."""
@@ -24,6 +26,8 @@ _FRONT = re.compile(r"\A---[^\S\n]*\n(.*?)\n(?:---|\.\.\.)[^\S\n]*(?:\n|\Z)", re
 _FRONT_LINE = re.compile(r"([A-Za-z_\u4e00-\u9fff][\w\u4e00-\u9fff -]*):(?:\s+(.*)|)$")
 # CommonMark leaves **注意：**请 unparsed, because a Chinese colon closes like punctuation; readers see bold.
 _LEFT_OVER_BOLD = re.compile(r"\*\*([^*\n]+?)\*\*")
+_LINE = "data-kaijuan-line"
+"""Attribute that carries the number of a line (from 1) through HTML."""
 _TAG = re.compile(r"<(/?)([A-Za-z][A-Za-z0-9-]*)(\s[^<>]*)?/?>")
 
 
@@ -35,10 +39,21 @@ class MarkdownParser:
         decoded = decode(data)
         body, metadata = _front_matter(decoded.text)
         draft = Draft()
-        for piece in pieces_of(tree_of(_to_html(body))):
-            draft.add(piece.kind, piece.text, level=piece.level)
+        above = decoded.text.count("\n", 0, len(decoded.text) - len(body))
+        write_pieces(draft, markdown_pieces(body, above=above))
         title = metadata.get("title", "")
         return draft.finish("markdown", name, title=str(title), metadata=metadata, warnings=decoded.warnings)
+
+
+def markdown_pieces(body: str, *, above: int = 0) -> list[Piece]:
+    """Return the pieces of a Markdown text, each with the line it begins on; `above` lines stand before the text."""
+
+    def place_of(node: Any) -> str:
+        marked = node if node.get(_LINE) else next(node.iter("code"), node)
+        line = marked.get(_LINE) or ""
+        return f"line {int(line) + above}" if line.isdecimal() else ""
+
+    return pieces_of(tree_of(_to_html(body)), place_of=place_of)
 
 
 def _to_html(body: str) -> str:
@@ -65,6 +80,8 @@ def _depth_rule(state: StateBlock, *_: object) -> bool:
 
 def _mend(tokens: Sequence[Token]) -> None:
     for token in tokens:
+        if token.map and token.nesting >= 0:
+            token.attrSet(_LINE, str(token.map[0] + 1))
         if token.type == "html_block":
             token.content = _TAG.sub(_known_block_tag, token.content)
         for child in token.children or ():
