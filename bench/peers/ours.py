@@ -51,9 +51,7 @@ class System:
     def open(self, setup: Setup) -> None:
         """Make an empty home."""
         self._folder = setup.folder
-        wanted: dict[str, dict[str, object]] = {"stores": {"index_idle_seconds": 1}}
-        if setup.vector_only:
-            wanted["retrieve"] = {"dense_weight": 1.0}
+        wanted = {"retrieve": {"dense_weight": 1.0}} if setup.vector_only else {}
         self._base = Kaijuan(
             setup.folder / "home", config=Config.model_validate(wanted), embedder=Given(setup.embedder)
         )
@@ -83,5 +81,5 @@ class System:
         self._base.remove([sources[id] for id in ids])
 
     def close(self) -> None:
-        """Close the base; what serves its index ends a second later."""
+        """Close the base; the runner ends what serves its index, which would wait for others first."""
         self._base.close()

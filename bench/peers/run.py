@@ -167,16 +167,17 @@ def _read(path: Path) -> dict[str, Any]:
     return values
 
 
-def _end(pids: Sequence[int]) -> None:
+def _end(pids: Sequence[int], how: signal.Signals = signal.SIGKILL) -> None:
     for pid in pids:
         try:
-            os.kill(pid, signal.SIGKILL)
+            os.kill(pid, how)
         except ProcessLookupError:
             continue
 
 
 def _let_others_end(watch: ProcessWatch) -> None:
-    """Wait for what a system left running, such as the process that serves our index; end what stays."""
+    """End what a system left running, such as the process that serves our index: first by asking."""
+    _end(watch.pids(), signal.SIGTERM)
     for _ in range(20):
         if not watch.pids():
             return
