@@ -93,7 +93,9 @@ async def measure(
             with Journal(evals_folder(home), key, fresh=options.fresh) as journal:
                 before = set(journal.rows)
                 items = sample(data.items, options.limit, options.seed)
-                found = await _ask_and_assess(base, items, options, journal, RememberedJudge(ruling, journal), asked)
+                # Rules cost nothing: they are applied again rather than kept.
+                judge = ruling if options.judge == "rules" else RememberedJudge(ruling, journal)
+                found = await _ask_and_assess(base, items, options, journal, judge, asked)
     finally:
         await ruling.close()
     return AnswerRun(
