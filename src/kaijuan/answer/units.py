@@ -90,13 +90,19 @@ def _answers(
 
 def folded(quote: str) -> str:
     """Return a quote as one reads it: no bullet, no layout blanks; lines of lists and code are kept."""
-    lines = (_LAYOUT.sub("", " ".join(_BULLET.sub("", line, count=1).split())) for line in quote.splitlines())
+    lines = (_LAYOUT.sub("", " ".join(_without_bullet(line).split())) for line in quote.splitlines())
     return "\n".join(line for line in lines if line)
 
 
 def one_line(quote: str) -> str:
     """Return a sentence as one line, where its line breaks are only layout."""
-    return _LAYOUT.sub("", " ".join(_BULLET.sub("", quote, count=1).split()))
+    return _LAYOUT.sub("", " ".join(_without_bullet(quote).split()))
+
+
+def _without_bullet(text: str) -> str:
+    """Return text without the bullet it begins with; a hyphen before a blank further on is part of it."""
+    bullet = _BULLET.match(text)
+    return text[bullet.end() :] if bullet else text
 
 
 def cells(row: str) -> list[str]:

@@ -81,6 +81,9 @@ def test_code_is_kept_by_lines(passage: MakePassage) -> None:
 def test_sentences_read_as_one_line() -> None:
     assert one_line("开卷\n有益 is\n good") == "开卷有益 is good"
     assert folded("- 甲\n-  乙") == "甲\n乙"
+    # Only a bullet at the beginning is layout.
+    assert one_line("- Made by Famous Players- Lasky, 3 - 4 times.") == "Made by Famous Players- Lasky, 3 - 4 times."
+    assert folded("Bogra- 6 * 7") == "Bogra- 6 * 7"
 
 
 def test_a_semicolon_does_not_part_advice(passage: MakePassage) -> None:
