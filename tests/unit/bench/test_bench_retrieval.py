@@ -9,6 +9,7 @@ from pathlib import Path
 from bench.metrics import load_set, ndcg, recall
 from bench.retrieval import measured
 from bench.run import retrieval_table
+
 from kaijuan.evals.retrieval import Options
 
 
