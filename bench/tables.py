@@ -107,25 +107,46 @@ def fusion_table(result: Row) -> Iterator[str]:
         yield f"| {row['set']} | {row['cut']['relevant_in_first_ten']} | {cells} |"
 
 
-_KINDS = {"answerable": "answerable", "gone": "documents taken away", "own": "unanswerable", "strangers": "of others"}
+_ANSWERED = ("answered", "hit", "hit_answered", "f1", "citation_recall", "citation_precision", "faithful")
 
 
 def answers_table(result: Row) -> Iterator[str]:
-    """Yield the rows of bench/answers.py."""
+    """Yield the rows of bench/answers.py: a row a kind of question, then refusals, then conflicts."""
     yield (
-        "Share of questions that were answered, of those that can be and of three kinds that cannot; then of the "
-        "answers to short ones that hold the expected answer, and of their sentences that do.\n"
+        "By kind of question: the share that was answered; that contains all expected answers, of all and of the "
+        "answered; F1; citation recall and precision (ALCE); statements that their cited words carry. `withheld` are "
+        "answerable ones, asked without the documents that answer them.\n"
     )
-    yield "| set | " + " | ".join(_KINDS.values()) + " | answers right | sentences right | beyond search p50 ms |"
-    yield "|---" * (len(_KINDS) + 4) + "|"
+    heads = ("answered", "hit", "hit, answered", "F1", "citation recall", "citation precision", "faithful")
+    yield f"| set | kind | asked | {' | '.join(heads)} |\n" + "|---" * (3 + len(heads)) + "|"
     for row in result["sets"]:
-        shares = " | ".join(
-            f"{row[kind]['answered']:.2f} of {row[kind]['questions']}" if kind in row else "" for kind in _KINDS
-        )
-        right = " | ".join(
-            f"{row[name]:.2f}" if name in row else "" for name in ("answer_contained", "sentence_precision")
-        )
-        yield f"| {row['set']} | {shares} | {right} | {row['beyond_search_ms_p50']} |"
+        for kind, found in row["by_kind"].items():
+            shares = " | ".join(_share(found[name]) for name in _ANSWERED)
+            yield f"| {row['set']} | {kind} | {found['questions']} | {shares} |"
+    yield "\nRefusals. AUROC: the chance that an answerable question has more confidence than one that is not.\n"
+    yield "| set | answerable answered | unanswerable refused | mean | AUROC |\n|---|---|---|---|---|"
+    for row in result["sets"]:
+        names = ("answerable_answered", "unanswerable_refused", "balanced_accuracy", "confidence_auroc")
+        yield f"| {row['set']} | " + " | ".join(_share(row["refusal"][name]) for name in names) + " |"
+    yield from _conflict_rows(result)
+    failed = sum(sum(row["failed"].values()) for row in result["sets"])
+    judged = sum(row["judge"]["failed"] for row in result["sets"])
+    yield f"\n{failed} questions failed, the judge ({result['sets'][0]['judge']['name']}) failed {judged} times."
+
+
+def _conflict_rows(result: Row) -> Iterator[str]:
+    rows = [(row["set"], kind, found) for row in result["sets"] for kind, found in row["conflicts"].items()]
+    if not rows:
+        return
+    names = [name for name in rows[0][2] if name != "notes"]
+    yield "\nDocuments that disagree: how many answers gave what.\n"
+    yield f"| set | kind | {' | '.join(names)} |\n" + "|---" * (2 + len(names)) + "|"
+    for name, kind, found in rows:
+        yield f"| {name} | {kind} | " + " | ".join(str(found[each]) for each in names) + " |"
+
+
+def _share(value: float | None) -> str:
+    return "" if value is None else f"{value:.3f}"
 
 
 def install_table(result: Row) -> Iterator[str]:
