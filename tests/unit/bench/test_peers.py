@@ -3,6 +3,7 @@ of the protocol, run for real."""
 
 from __future__ import annotations
 
+import asyncio
 import json
 from collections.abc import Sequence
 from pathlib import Path
@@ -19,6 +20,8 @@ from bench.peers.ours import System
 from bench.peers.protocol import Row, Setup, Vectors, best_documents
 from bench.peers.results import Cell, Results
 from bench.peers.tables import peers_table
+
+from kaijuan.stores.index.edge_store import EdgeIndexStore
 
 MACHINE = {"commit": "abc"}
 
@@ -150,6 +153,8 @@ def test_ours_keeps_the_protocol(tmp_path: Path) -> None:
         filters(system, task, report, read_rows(tmp_path / "data" / "rows.jsonl"), model)
     finally:
         system.close()
+        # To leave no process behind.
+        asyncio.run(EdgeIndexStore(folder / "home").stop_owner())
     values = json.loads((tmp_path / "report.json").read_text(encoding="utf-8"))
     assert (values["documents"], values["chunks"]) == (200, 200)
     for name in ("none", "50 %", "5 %", "deleted"):
