@@ -191,7 +191,8 @@ def _let_others_end(watch: ProcessWatch) -> None:
 def measure_import(bench: Bench, peer: Peer, interpreter: Path) -> Ran:
     """Import the system's libraries in fresh processes; the median counts."""
     runs = [run_process(bench, interpreter, {"system": peer.module, "measure": "import"}, 60) for _ in range(IMPORTS)]
-    values = {"import_seconds": median(run.values.get("import_seconds", 0.0) for run in runs)}
+    names = ("import_seconds", "import_cpu_seconds")
+    values = {name: median(run.values.get(name, 0.0) for run in runs) for name in names}
     return Ran(state=runs[-1].state, values=values, peak_mb=max(run.peak_mb for run in runs), disk_mb=0.0)
 
 

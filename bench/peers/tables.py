@@ -162,6 +162,7 @@ COST: tuple[tuple[str, Column, bool], ...] = (
     ("question: p99 ms, worst set", _over("p99_ms", max), False),
     ("peak memory MB", _peak, False),
     ("disk MB, all sets", _disk, False),
+    ("import, processor s", _single("import", "import_cpu_seconds"), False),
     ("import s", _single("import", "import_seconds"), False),
 )
 """Heading, how the value is found, and whether more is better."""
