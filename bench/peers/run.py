@@ -12,6 +12,7 @@ from __future__ import annotations
 import argparse
 import json
 import os
+import re
 import shutil
 import signal
 import subprocess
@@ -54,6 +55,8 @@ CELL_SECONDS = 600
 QUERY_SECONDS = 60
 FILL_SECONDS = 3600
 PREPARED = 128
+ERROR = re.compile(r"[\w.]+(Error|Exception)\b")
+PATH = re.compile(r"(/[\w.-]+){2,}")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -122,12 +125,17 @@ def run_process(bench: Bench, interpreter: Path, task: dict[str, Any], ingest_se
         _let_others_end(watch)
     values: dict[str, Any] = _read(result_file) | cpu | {"load": [round(load, 1), round(os.getloadavg()[0], 1)]}
     if state == "done" and not values.get("done") and task["measure"] != "import":
-        lines = errors.read_text(encoding="utf-8", errors="replace").strip().splitlines()
-        state = f"failed: {lines[-1][:200] if lines else 'no message'}"
+        state = f"failed: {raised(errors.read_text(encoding='utf-8', errors='replace'))}"
         shutil.copy(errors, bench.work / f"last-failure-{task['system']}-{task['measure']}.txt")
     disk = sum(path.stat().st_blocks * 512 for path in folder.rglob("*") if path.is_file())
     shutil.rmtree(place, ignore_errors=True)
     return Ran(state=state, values=values, peak_mb=round(watch.peak_bytes / 1e6), disk_mb=round(disk / 1e6, 1))
+
+
+def raised(output: str) -> str:
+    """Return the last error that a process wrote, without paths, which are nobody's business."""
+    lines = [line for line in output.splitlines() if ERROR.match(line)] or output.strip().splitlines()[-1:]
+    return PATH.sub("...", lines[-1])[:200] if lines else "no message"
 
 
 def _wait(

@@ -213,7 +213,15 @@ def _leader(found: Mapping[str, float | None], *, more: bool) -> list[str]:
 def _number(value: float | None, best: bool) -> str:
     if value is None:
         return MISSING
-    shown = f"{value:,.0f}" if value >= 100 else f"{value:.1f}" if value >= 10 else f"{value:.2f}"
+    shown = (
+        f"{value:,.0f}"
+        if value >= 100
+        else f"{value:.1f}"
+        if value >= 10
+        else f"{value:.3g}"
+        if value >= 1
+        else f"{value:.3f}"
+    )
     return f"**{shown}**" if best else shown
 
 

@@ -19,6 +19,7 @@ from bench.peers.measure import Report, ask_all, filters, percentiles, read_rows
 from bench.peers.ours import System
 from bench.peers.protocol import Row, Setup, Vectors, best_documents
 from bench.peers.results import Cell, Results
+from bench.peers.run import raised
 from bench.peers.tables import peers_table
 
 from kaijuan.stores.index.edge_store import EdgeIndexStore
@@ -195,6 +196,13 @@ def cell(state: str = "done", **values: Any) -> Cell:
     )
 
 
+def test_a_failure_is_told_without_paths_and_without_what_came_after_it() -> None:
+    output = "Traceback\n  File x\nlib.errors.BusyError: /home/me/base is held\nTask was destroyed in /usr/lib/x.py"
+    assert raised(output) == "lib.errors.BusyError: ... is held"
+    assert raised("killed\n") == "killed"
+    assert raised("") == "no message"
+
+
 def test_cells_are_kept_and_run_again_only_for_other_versions_data_or_after_a_failure(tmp_path: Path) -> None:
     path = tmp_path / "peers.json"
     Results(path, MACHINE).put("a", "quality", "s", cell())
@@ -232,7 +240,7 @@ def test_the_tables_say_where_a_peer_is_better_and_what_was_stopped(tmp_path: Pa
     assert "| Kaijuan | 0.500 / 0.500 |" in page
     assert "| txtai | **0.750** / 0.500 |" in page
     assert "| Haystack | stopped after 8 min of ingest |" in page
-    assert "- ndcg@10 on s: txtai 0.75, ours 0.50" in page
+    assert "- ndcg@10 on s: txtai 0.750, ours 0.500" in page
     assert "ours 20.0" not in page, "ours is faster: no peer is named there"
     assert "| txtai | 7 (0) | 0.250, 1 / 2 | stopped 10 min after ingest |" in page
     assert page.splitlines()[-1] != ""
