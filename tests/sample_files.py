@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import json
 import zipfile
 from datetime import date
 
@@ -12,6 +13,152 @@ from openpyxl.chart import BarChart, Reference
 from openpyxl.comments import Comment
 
 CODE = b"import os\n\n\ndef needle(x):\n    return x\n\n\nclass A:\n\n    def b(self):\n        pass\n"
+
+RST = """
+制度
+====
+
+:Author: 李雷
+:Version: 2.1
+
+.. include:: /etc/passwd
+.. raw:: html
+
+   <b>不要</b>
+
+第一节
+------
+
+一段 **needle** 文字，见 `网址 <https://example.org>`_。
+
+* 甲
+* 乙
+
+  1. 丙
+
+.. code-block:: python
+
+   x = 1
+
+.. table:: 表一
+
+   ====  ====
+   名称  数量
+   ====  ====
+   甲    1
+   ====  ====
+
+.. image:: a.png
+   :alt: 两只鸭子
+
+.. math:: a^2
+""".encode()
+
+ASCIIDOC = """= 制度
+李雷 <a@b.c>
+:revdate: 2024-01-31
+:app: 系统
+
+include::other.adoc[]
+== 第一节
+
+一段 *needle* 文字，用 {app}，见 https://example.org[网址]。
+
+* 甲
+** 乙
+. 一
+. 二
+
+[source,python]
+----
+x = 1
+----
+
+.表一
+[options="header"]
+|===
+|名称 |数量
+.2+|甲 |1
+|2
+|===
+
+NOTE: 注意。
+
+____
+引文
+____
+
+image::a.png[两只鸭子]
+""".encode()
+
+JSON = """{"title": "配置", "server": {"host": "needle", "ports": [80, 443], "log": {"level": "info"}},
+"users": [{"name": "张三", "age": 20}, {"name": "李四", "age": 30}], "text": "%s"}""".replace(
+    "%s", "长文。" * 150
+).encode()
+
+XML = """<?xml version="1.0" encoding="gb18030"?>
+<manual><title>手册</title><note lang="zh">说明 <b>needle</b> 文字</note>
+<items><item><name>甲</name><price>1</price></item><item><name>乙</name><price>2</price></item></items>
+<setting>开</setting></manual>""".encode("gb18030")
+
+VTT = """WEBVTT
+
+NOTE 不是字幕
+
+1
+00:01.000 --> 00:02.000 align:start
+<v 张三>这是第一句，
+
+00:02.000 --> 00:03.500
+<v 张三>还没有说完。
+
+00:04.000 --> 00:05.000
+<v 李四>needle &amp; 好。
+""".encode()
+
+NOTEBOOK = json.dumps(
+    {
+        "nbformat": 4,
+        "metadata": {"language_info": {"name": "python"}},
+        "cells": [
+            {"cell_type": "markdown", "source": ["# 题\n", "\n", "needle"]},
+            {
+                "cell_type": "code",
+                "source": "x = 1",
+                "outputs": [
+                    {"output_type": "stream", "text": ["一\n"]},
+                    {"output_type": "display_data", "data": {"image/png": "aaaa"}},
+                    {
+                        "output_type": "execute_result",
+                        "data": {"text/html": ["<table><tr><th>a<th>b<tr><td>1<td>2</table>"]},
+                    },
+                ],
+            },
+        ],
+    }
+).encode()
+
+
+def epub() -> bytes:
+    """A book of two chapters, one of them named by the table of contents only."""
+    page = "<html xmlns='http://www.w3.org/1999/xhtml'><body>{}</body></html>"
+    return zipped(
+        {
+            "mimetype": b"application/epub+zip",
+            "META-INF/container.xml": b"<x><rootfiles><rootfile full-path='OPS/book.opf'/></rootfiles></x>",
+            "OPS/book.opf": (
+                "<package xmlns:dc='http://purl.org/dc/elements/1.1/'><metadata><dc:title>书名</dc:title>"
+                "<dc:creator>作者甲</dc:creator><dc:identifier>urn:isbn:978-7-302-51237-1</dc:identifier></metadata><manifest>"
+                "<item id='n' href='nav.xhtml' properties='nav' media-type='application/xhtml+xml'/>"
+                "<item id='a' href='text/%E4%B8%80.xhtml' media-type='application/xhtml+xml'/>"
+                "<item id='b' href='text/b.xhtml' media-type='application/xhtml+xml'/></manifest>"
+                "<spine><itemref idref='n'/><itemref idref='b'/><itemref idref='a'/></spine></package>"
+            ).encode(),
+            "OPS/nav.xhtml": page.format("<nav><a href='text/%E4%B8%80.xhtml#x'>第二章</a></nav>").encode(),
+            "OPS/text/b.xhtml": page.format("<h1>第一章</h1><p>needle</p>").encode(),
+            "OPS/text/一.xhtml": page.format("<p>后面一章</p>").encode(),
+        }
+    )
 
 
 def xlsx() -> bytes:

@@ -2,10 +2,17 @@
 
 from tests import sample_files
 
+from kaijuan.ingest.parsers.asciidoc import AsciiDocParser
 from kaijuan.ingest.parsers.code import CodeParser
 from kaijuan.ingest.parsers.csv_table import CsvParser
+from kaijuan.ingest.parsers.epub import EpubParser
+from kaijuan.ingest.parsers.json_text import JsonParser
+from kaijuan.ingest.parsers.notebook import NotebookParser
+from kaijuan.ingest.parsers.rst import RstParser
+from kaijuan.ingest.parsers.subtitles import SubtitleParser
 from kaijuan.ingest.parsers.xls import XlsParser
 from kaijuan.ingest.parsers.xlsx import XlsxParser
+from kaijuan.ingest.parsers.xml_text import XmlParser
 from kaijuan.ingest.ports import Parser
 from kaijuan.testing.contracts.parser import ParserContract
 
@@ -55,3 +62,80 @@ class TestCsv(ParserContract):
 
     def broken(self) -> list[bytes]:
         return [bytes(range(256)) * 20]
+
+
+class TestRst(ParserContract):
+    def make(self) -> Parser:
+        return RstParser()
+
+    def good(self) -> bytes:
+        return sample_files.RST
+
+    def broken(self) -> list[bytes]:
+        return [bytes(range(256)) * 20]
+
+
+class TestAsciiDoc(ParserContract):
+    def make(self) -> Parser:
+        return AsciiDocParser()
+
+    def good(self) -> bytes:
+        return sample_files.ASCIIDOC
+
+    def broken(self) -> list[bytes]:
+        return [bytes(range(256)) * 20]
+
+
+class TestJson(ParserContract):
+    def make(self) -> Parser:
+        return JsonParser()
+
+    def good(self) -> bytes:
+        return sample_files.JSON
+
+    def broken(self) -> list[bytes]:
+        return [b"{", b"[1, 2", b"[" * 100_000]
+
+
+class TestXml(ParserContract):
+    def make(self) -> Parser:
+        return XmlParser()
+
+    def good(self) -> bytes:
+        return sample_files.XML
+
+    def broken(self) -> list[bytes]:
+        return [b"<a>", b"<a></b>", bytes(range(256)) * 20]
+
+
+class TestSubtitle(ParserContract):
+    def make(self) -> Parser:
+        return SubtitleParser()
+
+    def good(self) -> bytes:
+        return sample_files.VTT
+
+    def broken(self) -> list[bytes]:
+        return [b"no times at all"]
+
+
+class TestNotebook(ParserContract):
+    def make(self) -> Parser:
+        return NotebookParser()
+
+    def good(self) -> bytes:
+        return sample_files.NOTEBOOK
+
+    def broken(self) -> list[bytes]:
+        return [b"{}", b"[]", b"{"]
+
+
+class TestEpub(ParserContract):
+    def make(self) -> Parser:
+        return EpubParser()
+
+    def good(self) -> bytes:
+        return sample_files.epub()
+
+    def broken(self) -> list[bytes]:
+        return [b"PK\x03\x04" + bytes(60), sample_files.zipped({"META-INF/container.xml": b"<container/>"})]

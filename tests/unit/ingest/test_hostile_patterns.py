@@ -48,7 +48,8 @@ def patterns() -> dict[str, re.Pattern[Any]]:
     for package in (kaijuan.ingest, kaijuan.core.text):
         for module in pkgutil.walk_packages(package.__path__, f"{package.__name__}."):
             for name, value in vars(importlib.import_module(module.name)).items():
-                found |= {f"{module.name}.{name}": pattern for pattern in within(value)}
+                for at, pattern in enumerate(within(value)):
+                    found[f"{module.name}.{name}" + (f"[{at}]" if at else "")] = pattern
     return found
 
 
