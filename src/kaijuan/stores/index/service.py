@@ -26,6 +26,9 @@ from kaijuan.stores.index.spaces import Card, SpaceFolder
 _PAGE = 256
 _PAGE_BYTES = 4 * 2**20
 _CATCH_UP = 500
+FLUSH_AFTER = 10_000
+"""Points after which a space is flushed while it is written. Until then the engine keeps them a second time in its log,
+which it reads again whole at the next start: many times the work of opening what was flushed."""
 
 Verb = Callable[..., Awaitable[Any]]
 
@@ -38,6 +41,8 @@ class OpenSpace:
     shard: Shard
     writing: asyncio.Lock = field(default_factory=asyncio.Lock)
     """Held by every write, and while a shard is copied or replaced."""
+    unflushed: int = 0
+    """Points written since the last flush."""
     changed: dict[ChunkId, None] | None = None
     """While the next generation is being built: ids written to this one since it was copied."""
 
@@ -110,6 +115,10 @@ class Service:
         self._folder.check_room()
         points = protocol.unpack_points(batch)
         await self._write(name, token, [point.id for point in points], lambda shard: shard.upsert(points))
+        space = self._space(name, token)
+        space.unflushed += len(points)
+        if space.unflushed >= FLUSH_AFTER:
+            await self._flush(name, token)
 
     async def _close_interval(self, name: str, token: str, ids: list[ChunkId], snapshot: int) -> None:
         await self._write(name, token, ids, lambda shard: shard.close_interval(ids, snapshot))
@@ -160,7 +169,9 @@ class Service:
         return self._reader(name, token, where).count(where)
 
     async def _flush(self, name: str, token: str) -> None:
-        self._space(name, token).shard.flush()
+        space = self._space(name, token)
+        space.shard.flush()
+        space.unflushed = 0
 
     async def _optimise(self, name: str, token: str) -> None:
         """Join the run that is going on, or start one."""

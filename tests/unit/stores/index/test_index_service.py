@@ -14,7 +14,8 @@ import pytest
 
 from kaijuan.core.filters import EVERYTHING
 from kaijuan.errors import DiskFullError, StoreError
-from kaijuan.stores.index import protocol
+from kaijuan.stores.index import protocol, service
+from kaijuan.stores.index.qdrant_edge import Shard
 from kaijuan.stores.index.service import Service
 from kaijuan.testing.contracts.index_points import corpus, point, spec
 
@@ -62,6 +63,27 @@ async def test_a_full_disk_is_noticed_before_anything_is_written(
     assert await ask(owner, "spaces") == ["main"]
     await ask(owner, "delete", *space, [point(1).id])
     assert await count(owner, space) == 0
+
+
+async def test_writing_much_flushes_on_the_way(owner: Service, monkeypatch: pytest.MonkeyPatch) -> None:
+    flushed = 0
+    flush = Shard.flush
+
+    def counted(shard: Shard) -> None:
+        nonlocal flushed
+        flushed += 1
+        flush(shard)
+
+    space = await opened(owner)
+    monkeypatch.setattr(Shard, "flush", counted)
+    monkeypatch.setattr(service, "FLUSH_AFTER", 250)
+    for _ in range(5):
+        (batch,) = protocol.pack_points(corpus(100))
+        await ask(owner, "upsert", *space, batch)
+    assert flushed == 1  # after the third, and two more are waiting
+    await ask(owner, "flush", *space)
+    await ask(owner, "upsert", *space, batch)
+    assert flushed == 2
 
 
 async def test_failed_optimising_leaves_the_former_generation_serving(
