@@ -6,6 +6,7 @@ import io
 import json
 import zipfile
 from datetime import date
+from functools import cache
 
 import openpyxl
 import xlwt
@@ -101,6 +102,20 @@ XML = """<?xml version="1.0" encoding="gb18030"?>
 <items><item><name>甲</name><price>1</price></item><item><name>乙</name><price>2</price></item></items>
 <setting>开</setting></manual>""".encode("gb18030")
 
+RTF = (
+    rb"{\rtf1\ansi\ansicpg936\deff0{\fonttbl{\f0\fnil\fcharset134 SimSun;}{\f1\fcharset0 Arial;}{\f2\fcharset128 MS;}}"
+    rb"{\stylesheet{\s1\outlinelevel0 heading 1;}{\s7 \'b1\'ea\'cc\'e2 2;}}"
+    rb"{\info{\title \'d6\'c6\'b6\'c8}{\author Li Lei}{\creatim\yr2024\mo1\dy31}}"
+    rb"{\header page header}\pard\s1 \'b5\'da\'d2\'bb\'d5\'c2\par"
+    rb"\pard\s7 second\par\pard \'d2\'bb\'b6\'ce {\b needle} \u25991?\u23383?{\f2 \'93\'fa\'96\'7b}"
+    rb"{\footnote\chftn  \'d7\'a2}\par"
+    rb"{\listtext\'b7\tab}\ilvl0 A\par{\listtext 2.\tab}\ilvl1 B\par{\v hidden\par}"
+    rb"\trowd\trhdr\cellx1000\cellx2000\intbl name\cell number\cell\row"
+    rb"\trowd\clvmgf\cellx1000\cellx2000\intbl a\cell 1\cell\row"
+    rb"\trowd\clvmrg\cellx1000\cellx2000\intbl\cell 2\cell\row"
+    rb"\trowd\cellx2000\intbl wide\cell\row\pard after\par}"
+)
+
 VTT = """WEBVTT
 
 NOTE 不是字幕
@@ -139,6 +154,7 @@ NOTEBOOK = json.dumps(
 ).encode()
 
 
+@cache
 def epub() -> bytes:
     """A book of two chapters, one of them named by the table of contents only."""
     page = "<html xmlns='http://www.w3.org/1999/xhtml'><body>{}</body></html>"
@@ -161,6 +177,7 @@ def epub() -> bytes:
     )
 
 
+@cache
 def xlsx() -> bytes:
     """A workbook with numbers as shown, merged, hidden and commented cells, two tables and a chart."""
     book = openpyxl.Workbook()
@@ -194,6 +211,7 @@ def xlsx() -> bytes:
     return out.getvalue()
 
 
+@cache
 def xls() -> bytes:
     """The same in the old format, without what its writer cannot do."""
     book = xlwt.Workbook(encoding="utf-8")

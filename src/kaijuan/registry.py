@@ -40,6 +40,7 @@ BUILT_IN = MappingProxyType(
         ("parser", "pdf"): ("kaijuan.ingest.parsers.pdf:PdfParser", ""),
         ("parser", "record"): ("kaijuan.ingest.parsers.record:RecordParser", ""),
         ("parser", "rst"): ("kaijuan.ingest.parsers.rst:RstParser", ""),
+        ("parser", "rtf"): ("kaijuan.ingest.parsers.rtf:RtfParser", ""),
         ("parser", "subtitles"): ("kaijuan.ingest.parsers.subtitles:SubtitleParser", ""),
         ("parser", "text"): ("kaijuan.ingest.parsers.text:TextParser", ""),
         ("parser", "xls"): ("kaijuan.ingest.parsers.xls:XlsParser", ""),

@@ -9,6 +9,7 @@ from kaijuan.ingest.parsers.epub import EpubParser
 from kaijuan.ingest.parsers.json_text import JsonParser
 from kaijuan.ingest.parsers.notebook import NotebookParser
 from kaijuan.ingest.parsers.rst import RstParser
+from kaijuan.ingest.parsers.rtf import RtfParser
 from kaijuan.ingest.parsers.subtitles import SubtitleParser
 from kaijuan.ingest.parsers.xls import XlsParser
 from kaijuan.ingest.parsers.xlsx import XlsxParser
@@ -139,3 +140,14 @@ class TestEpub(ParserContract):
 
     def broken(self) -> list[bytes]:
         return [b"PK\x03\x04" + bytes(60), sample_files.zipped({"META-INF/container.xml": b"<container/>"})]
+
+
+class TestRtf(ParserContract):
+    def make(self) -> Parser:
+        return RtfParser()
+
+    def good(self) -> bytes:
+        return sample_files.RTF
+
+    def broken(self) -> list[bytes]:
+        return [b"no rtf", b"{\\rtf1"]

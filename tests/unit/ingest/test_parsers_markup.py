@@ -16,6 +16,7 @@ from kaijuan.ingest.parsers.epub import EpubParser
 from kaijuan.ingest.parsers.json_text import JsonParser
 from kaijuan.ingest.parsers.notebook import NotebookParser
 from kaijuan.ingest.parsers.rst import RstParser
+from kaijuan.ingest.parsers.rtf import RtfParser
 from kaijuan.ingest.parsers.subtitles import SubtitleParser
 from kaijuan.ingest.parsers.xml_text import XmlParser
 
@@ -240,3 +241,34 @@ def test_a_book_with_encrypted_chapters_needs_a_key_one_with_encrypted_fonts_doe
     with pytest.raises(EncryptedDocumentError):
         EpubParser().parse(book("http://www.w3.org/2001/04/xmlenc#aes128-cbc"), "x.epub")
     EpubParser().parse(book("http://ns.adobe.com/pdf/enc#RC/obfuscation"), "x.epub")
+
+
+def test_rich_text_in_several_code_pages() -> None:
+    document = RtfParser().parse(sample_files.RTF, "x.rtf")
+    assert (document.title, dict(document.metadata)) == ("制度", {"author": "Li Lei", "created": "2024-01-31"})
+    assert shown(document) == [
+        ("heading", "para 1", "第一章"),
+        ("heading", "para 2", "second"),
+        ("paragraph", "para 3", "一段 needle 文字日本"),
+        ("footnote", "para 3", "注"),
+        ("list", "para 4", "- A\n  2. B"),
+        ("table", "table after para 6", "| name | number |\n| --- | --- |\n| a | 1 |\n|  | 2 |\n| wide |  |"),
+        ("paragraph", "para 7", "after"),
+    ]
+    assert [block.level for block in document.blocks[:2]] == [1, 2]
+    table = document.blocks[5].table
+    assert table is not None
+    cells = [(cell.row, cell.column, cell.rows, cell.columns, cell.header) for cell in table.cells]
+    assert cells == [
+        (0, 0, 1, 1, True),
+        (0, 1, 1, 1, True),
+        (1, 0, 2, 1, False),
+        (1, 1, 1, 1, False),
+        (2, 1, 1, 1, False),
+        (3, 0, 1, 2, False),
+    ]
+
+
+def test_bytes_of_pictures_in_rich_text_are_no_marks() -> None:
+    data = b"{\\rtf1{\\pict\\bin6 }}{{{{}a\\par{\\pict 00ffaa}b}"
+    assert RtfParser().parse(data, "x.rtf").text == "a\n\nb"
