@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from kaijuan.evals.metrics import METRICS, score
@@ -42,6 +42,7 @@ def textbook(ranking: Sequence[str], judged: Mapping[str, int]) -> dict[str, flo
     }
 
 
+@settings(deadline=None)
 @given(rankings, judgements)
 def test_every_metric_is_the_textbook_s(ranked: dict[str, list[str]], grades: dict[str, dict[str, int]]) -> None:
     judged = {query: docs for query, docs in grades.items() if any(grade > 0 for grade in docs.values())}
