@@ -30,14 +30,17 @@ class Attribute:
     sorts: frozenset[Sort]
     nouns: frozenset[str] = frozenset()
     """Kinds of the sort that it is asked of; none means all."""
+    needs: str = ""
+    """A relation that must be told: nobody asks why somebody died who may be alive."""
 
 
-def _a(question: str, words: str, sorts: str, nouns: str = "") -> Attribute:
+def _a(question: str, words: str, sorts: str, nouns: str = "", needs: str = "") -> Attribute:
     return Attribute(
         question=question,
         words=tuple(words.split("|")),
         sorts=frozenset(Sort(sort) for sort in sorts.split()),
         nouns=frozenset(nouns.split()),
+        needs=needs,
     )
 
 
@@ -54,7 +57,13 @@ ENGLISH = (
         "brother|sister|sibling|eldest|youngest|son of|daughter of|children|only child",
         "person",
     ),
-    _a("What was the cause of {x}'s death?", "died|death|killed|cause|illness|cancer|attack|suicide|murder", "person"),
+    _a(
+        "What was the cause of {x}'s death?",
+        "killed|cause|illness|cancer|attack|suicide|murder",
+        "person",
+        "",
+        "died-on",
+    ),
     _a("What was the budget of {x}?", "budget|cost|million|expens", "work", "film movie"),
     _a("How much did {x} earn at the box office?", "box office|gross|earn|million|revenue", "work", "film movie"),
     _a("How long is {x} in minutes?", "minute|hour|runtime|running time|length", "work", "film movie"),
@@ -187,6 +196,8 @@ def absent_attributes(article: Article) -> Iterator[Draft]:
     for attribute in CHINESE if chinese else ENGLISH:
         if article.topic.sort not in attribute.sorts or (attribute.nouns and article.topic.noun not in attribute.nouns):
             continue
+        if attribute.needs and attribute.needs not in {fact.relation.name for fact in article.facts}:
+            continue
         question = in_script_of(attribute.question, evidence.quote) if chinese else attribute.question
         yield _draft(
             "absent-attribute",
@@ -275,7 +286,9 @@ def absent_topics(material: Material) -> Iterator[Draft]:
     evidence = material.sections[0].evidence
     about = bare_heading(material.sections[0].heading)
     for topic, words in (WORKPLACE_CHINESE if chinese else WORKPLACE_ENGLISH).items():
-        question = f"《{title}》对{topic}是怎么规定的？" if chinese else f'What does the "{title}" say about {topic}?'
+        question = (
+            f"《{title}》对{topic}是怎么规定的？" if chinese else f'What does the document "{title}" say about {topic}?'
+        )
         question = in_script_of(question, about) if chinese else question
         absence = Absence(subject="", words=tuple(words.split("|")))
         yield _draft("absent-topic", material.head.language, question, evidence, absence, about=f"{title} {topic}")

@@ -198,7 +198,8 @@ def _two_parts(one: Draft, other: Draft) -> Draft:
     if one.language == "zh":
         question, answer = f"{one.question}另外，{rest}", f"{one.answers[0]}；{other.answers[0]}"
     else:
-        question = f"{one.question.rstrip('?')}, and {rest}"
+        # A question begins with its question word, never with a name.
+        question = f"{one.question.rstrip('?')}, and {rest[0].lower()}{rest[1:]}"
         answer = f"{one.answers[0]}; {other.answers[0]}"
     return Draft(
         kind=Kind.MULTI,

@@ -46,8 +46,7 @@ def drafts_of(material: Material, article: Article | None) -> Iterator[Draft]:
         yield from _fact_drafts(article)
     language = material.head.language
     for statement in material.statements:
-        if article is not None:
-            yield from _timed(statement, article.topic, language)
+        yield from _timed(statement, article.topic if article else None, language)
         for asked in _statement_questions(statement, article.topic if article else None, material):
             yield _dated(_single(statement, asked, language, article))
 
@@ -65,7 +64,7 @@ def _fact_drafts(article: Article) -> Iterator[Draft]:
         )
 
 
-def _timed(statement: Statement, topic: Topic, language: str) -> Iterator[Draft]:
+def _timed(statement: Statement, topic: Topic | None, language: str) -> Iterator[Draft]:
     rules = {"zh": chinese_moments, "en": english_moments}.get(language)
     for asked, when in rules.timed_questions(statement, topic) if rules else ():
         yield Draft(
@@ -75,7 +74,7 @@ def _timed(statement: Statement, topic: Topic, language: str) -> Iterator[Draft]
             question=asked.question,
             answers=(asked.answer,),
             evidence=(statement.evidence,),
-            about=topic.name,
+            about=topic.name if topic else asked.question,
             as_of=" ".join(when.split()),
         )
 

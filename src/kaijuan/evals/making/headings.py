@@ -7,6 +7,7 @@ from collections import Counter
 from collections.abc import Iterator
 
 from kaijuan.core.text.language import language_of
+from kaijuan.core.text.normalise import folded
 from kaijuan.evals.making.chinese.words import in_script_of, simplified
 from kaijuan.evals.making.items import Draft, Kind
 from kaijuan.evals.making.material import Material, Section, bare_heading
@@ -23,6 +24,13 @@ _SAYS_NOTHING = re.compile(
     r"acknowledge?ments?|contact|index|main page|navigation|faq|questions?)\Z",
     re.IGNORECASE,
 )
+_DOING = {
+    *("use", "add", "create", "configure", "restrict", "set", "install", "run", "get", "make", "manage", "enable"),
+    *("disable", "change", "check", "remove", "delete", "update", "upgrade", "start", "stop", "build", "open"),
+    *("connect", "migrate", "restore"),
+}
+"""Verbs with which headings of manuals begin."""
+_SENTENCE_END = re.compile(r"[.。！!；;|]\s*[”’\"')）]*\Z|[。；]")
 _ASKS = re.compile(r"[?？]\s*\Z|\A(?:how|what|why|when|where|who|which|can|do|does|is|are)\b", re.IGNORECASE)
 _RULES = re.compile(r"办法|规定|制度|条例|规则|细则|规程|章程|标准|守则|政策|法\Z")
 
@@ -45,11 +53,11 @@ def exchange_drafts(material: Material) -> Iterator[Draft]:
 
 def heading_drafts(material: Material) -> Iterator[Draft]:
     """Yield a question for every section whose heading says what it is about; the section is the answer."""
-    headings = Counter(bare_heading(section.heading) for section in material.sections)
+    headings = Counter(folded(bare_heading(section.heading)) for section in material.sections)
     for section in material.sections:
         heading = bare_heading(section.heading)
-        if headings[heading] == 1 and _is_telling(heading, material) and _is_answer(section):
-            chinese = "zh" in (language_of(heading), material.head.language)
+        if headings[folded(heading)] == 1 and _is_telling(heading, material) and _is_answer(section, heading):
+            chinese = language_of(section.text) == "zh"
             yield Draft(
                 kind=Kind.SINGLE,
                 how="heading",
@@ -75,11 +83,16 @@ def _is_telling(heading: str, material: Material) -> bool:
     )
 
 
-def _is_answer(section: Section) -> bool:
+def _is_answer(section: Section, heading: str) -> bool:
+    """Say whether a section tells something: mostly sentences, not links or names, in the heading's language."""
     text = section.text.strip()
-    words = sum(map(str.isalpha, text))
-    ends = text.endswith((".", "。", "！", "!", "；", "|", ")", "）", ":", "”", '"')) or "\n" in text
-    return SHORTEST_TEXT <= len(text) <= LONGEST_TEXT and words >= len(text) * 0.5 and ends
+    lines = [line for line in text.splitlines() if line.strip()]
+    if not SHORTEST_TEXT <= len(text) <= LONGEST_TEXT or language_of(text) not in (language_of(heading), "zh"):
+        return False
+    prose = [line for line in lines if "|" not in line]
+    letters = sum(map(str.isalpha, "".join(prose)))
+    told = sum(bool(_SENTENCE_END.search(line)) for line in lines)
+    return letters >= len(text) * 0.5 and told * 2 >= len(lines)
 
 
 def _asked(heading: str, title: str, *, chinese: bool) -> str:
@@ -88,9 +101,10 @@ def _asked(heading: str, title: str, *, chinese: bool) -> str:
         says = "是怎么规定的" if _RULES.search(simplified(named)) else "是怎么说的"
         return in_script_of(f"关于“{heading}”，《{named}》{says}？", heading)
     first = heading.split(" ", 1)[0]
-    lower = heading[0].lower() + heading[1:] if first.istitle() and not _has_names(heading) else heading
-    article = "" if named.lower().startswith(("the ", "a ", "an ")) else "the "
-    return f'What does {article}"{named}" say about {lower}?'
+    small = first.istitle() and (not _has_names(heading) or first.lower() in _DOING or first.endswith("ing"))
+    lower = heading[0].lower() + heading[1:] if small else heading
+    how = "how to " if first.lower() in _DOING else ""
+    return f'What does the document "{named}" say about {how}{lower}?'
 
 
 def _has_names(heading: str) -> bool:

@@ -63,26 +63,35 @@ def _others(draft: Draft, passages: Collection[Passage], wanted: Collection[str]
 
 
 class _Asked:
-    """A draft as its words, read once."""
+    """A draft as its words, read once: those that its own evidence has too. The others are how one asks."""
 
     def __init__(self, draft: Draft) -> None:
+        own = _Text("\n".join(f"{piece.document.title}\n{piece.quote}" for piece in draft.evidence))
         weights = read_question(draft.question).weights
-        self._words = frozenset(key for key in weights if key[0] not in "~=<")
+        self._words = frozenset(word for word in weights if word[0] not in "~=<" and own.has(word))
         self._answers = [folded(part) for answer in draft.answers for part in parts_of(draft, answer)]
 
     def verdict(self, passage: Passage) -> str:
         """Return "same", "rival" or "" for a passage of another document."""
-        text = folded(f"{passage.title}\n{' '.join(passage.title_path)}\n{passage.text}")
-        keys: frozenset[str] | None = None
-        for word in self._words:
-            if word[0] >= _HAN:
-                if word not in text:
-                    return ""
-                continue
-            if keys is None:
-                keys = frozenset(keys_of(text)[0])
-            if word not in keys:
-                return ""
-        if not self._words:
+        text = _Text(f"{passage.title}\n{' '.join(passage.title_path)}\n{passage.text}")
+        if not self._words or not all(text.has(word) for word in sorted(self._words, reverse=True)):
             return ""
-        return "same" if all(answer in text for answer in self._answers) else "rival"
+        return "same" if all(text.holds(answer) for answer in self._answers) else "rival"
+
+
+class _Text:
+    """A text in which words are looked up: Han words wherever they stand, others as terms."""
+
+    def __init__(self, text: str) -> None:
+        self._text = folded(text)
+        self._keys: frozenset[str] | None = None
+
+    def has(self, word: str) -> bool:
+        if word[0] >= _HAN:
+            return word in self._text
+        if self._keys is None:
+            self._keys = frozenset(keys_of(self._text)[0])
+        return word in self._keys
+
+    def holds(self, answer: str) -> bool:
+        return answer in self._text

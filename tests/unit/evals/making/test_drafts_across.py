@@ -93,7 +93,7 @@ def test_headings_that_say_nothing_are_not_asked_about() -> None:
     body = "The crane stands on the north quay and lifts up to forty tonnes in calm weather.\n"
     found = drafts(manual(f"# Quay Manual\n\n## Overview\n\n{body}\n## 2. North crane\n\n{body}"))
     assert [draft.question for draft in found if draft.how == "heading"] == [
-        'What does the "Quay Manual" say about north crane?'
+        'What does the document "Quay Manual" say about north crane?'
     ]
 
 
@@ -178,7 +178,7 @@ def test_people_who_do_not_exist_have_names_of_two_who_do() -> None:
 def test_a_code_is_turned_into_a_near_one() -> None:
     (source,) = [
         draft
-        for draft in drafts(manual("# Codes of the lock\n\n## BX\n\nBX-204 表示闸门已经关闭。\n"))
+        for draft in drafts(manual("# 船闸代码说明\n\n## BX\n\nBX-204 表示闸门已经关闭。\n"))
         if draft.how == "zh/means"
     ]
     (draft,) = absent_codes([source], 0)

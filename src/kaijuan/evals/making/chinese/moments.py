@@ -62,18 +62,22 @@ _EVENT = re.compile(
 )
 
 
-def timed_questions(statement: Statement, topic: Topic) -> Iterator[tuple[Asked, str]]:
-    """Yield questions about an article's topic with the moment that they name."""
+def timed_questions(statement: Statement, topic: Topic | None) -> Iterator[tuple[Asked, str]]:
+    """Yield questions about an article's topic, or about who is named, with the moment that they name."""
     text = _BRACKETED.sub("", statement.text.strip())
     plain = simplified(text)
     match = _AS_OF.match(plain)
     if match and not POINTING.search(match["rest"] + match["t"]):
         rest = text[match.start("rest") : match.end("rest")]
         tail = text[match.start("t") : match.end("t")]
-        subject = "" if topic.short in rest or first_word_kind(simplified(rest)) in _NAMES else topic.name
-        asks = "百分之多少" if match["unit"] in "%％" else f"多少{match['unit']}"
-        question = f"截至{match['when']}，{subject}{rest}{asks}{tail}？"
-        yield _asked(question, text[match.start("v") : match.end("v")], "zh/as-of", text), match["when"]
+        own = first_word_kind(simplified(rest)) in _NAMES or (topic is not None and topic.short in rest)
+        if own or topic is not None:
+            subject = "" if own or topic is None else topic.name
+            asks = "百分之多少" if match["unit"] in "%％" else f"多少{match['unit']}"
+            question = f"截至{match['when']}，{subject}{rest}{asks}{tail}？"
+            yield _asked(question, text[match.start("v") : match.end("v")], "zh/as-of", text), match["when"]
+    if topic is None:
+        return
     for match in _EVENT.finditer(plain):
         found = _event(match, text, topic)
         if found:

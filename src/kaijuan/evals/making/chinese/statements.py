@@ -89,7 +89,7 @@ def questions_of(statement: Statement, topic: Topic | None, title: str) -> Itera
     Of an article, sentences whose subject is its topic; of rules and manuals, sentences that stand alone once the
     document is named; of other documents, none.
     """
-    rules = topic is None and is_rules(statement, title)
+    rules = topic is None and is_rules(title)
     if topic is None and not rules:
         return
     text = _standing_alone(_NUMBERED.sub("", statement.text.strip()), topic, title)
@@ -104,9 +104,9 @@ def questions_of(statement: Statement, topic: Topic | None, title: str) -> Itera
             yield Asked(question=in_script_of(question, text), answer=asked.answer, how=asked.how)
 
 
-def is_rules(statement: Statement, title: str) -> bool:
+def is_rules(title: str) -> bool:
     """Say whether a document is rules, a manual or the like: its sentences hold because the document says so."""
-    return bool(title) and (bool(statement.section) or _RULE_TITLE.search(simplified(_bare(title))) is not None)
+    return _RULE_TITLE.search(simplified(_bare(title))) is not None
 
 
 def _standing_alone(text: str, topic: Topic | None, title: str) -> str | None:

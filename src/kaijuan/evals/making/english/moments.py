@@ -78,11 +78,13 @@ _WHAT = {
 }
 
 
-def timed_questions(statement: Statement, topic: Topic) -> Iterator[tuple[Asked, str]]:
-    """Yield questions about an article's topic with the moment that they name."""
+def timed_questions(statement: Statement, topic: Topic | None) -> Iterator[tuple[Asked, str]]:
+    """Yield questions about an article's topic, or about who is named, with the moment that they name."""
     text = re.sub(r"\s*\([^()\d]*\)", "", statement.text.strip())
     if match := _AS_OF.match(text):
         yield from _as_of(match["when"], match["rest"], topic)
+    if topic is None:
+        return
     if topic.sort is Sort.PERSON and _is_about(text, topic) and (match := _OFFICE.search(text)):
         question = f"Which position did {topic.name} hold from {match['when']} to {match['end']}?"
         yield Asked(question=question, answer=match["v"], how="en/office"), f"{match['when']}–{match['end']}"
@@ -91,14 +93,22 @@ def timed_questions(statement: Statement, topic: Topic) -> Iterator[tuple[Asked,
         yield Asked(question=question, answer=match["v"], how="en/event"), match["when"]
 
 
-def _as_of(when: str, rest: str, topic: Topic) -> Iterator[tuple[Asked, str]]:
-    if match := _POPULATION.match(rest):
+def _as_of(when: str, rest: str, topic: Topic | None) -> Iterator[tuple[Asked, str]]:
+    if topic and (match := _POPULATION.match(rest)):
         question = f"As of {when}, what was the population of {topic.name}?"
         yield Asked(question=question, answer=match["v"], how="en/as-of"), when
-    elif (match := _HAD.match(rest)) and _is_topic(match["s"], topic):
+    elif (match := _HAD.match(rest)) and (name := _named(match["s"], topic)):
         did = "did" if match["verb"] in {"had", "employed", "operated", "owned", "served"} else "does"
-        question = f"As of {when}, how many {match['what']} {did} {topic.name} {_PLAIN[match['verb']]}{match['t']}?"
+        question = f"As of {when}, how many {match['what']} {did} {name} {_PLAIN[match['verb']]}{match['t']}?"
         yield Asked(question=question, answer=match["v"], how="en/as-of"), when
+
+
+def _named(subject: str, topic: Topic | None) -> str:
+    """Return the name of whom a sentence is about; "" where only the text around it would tell."""
+    if topic is not None and _is_topic(subject, topic):
+        return topic.name
+    named = subject[:1].isupper() and not subject.startswith(("The ", "It", "He", "She", "We", "They", "Our"))
+    return subject if named else ""
 
 
 def _is_topic(subject: str, topic: Topic) -> bool:

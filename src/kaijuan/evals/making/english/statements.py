@@ -46,9 +46,15 @@ _BY_WHOM = re.compile(
     rf"|agency|commission)s?)(?P<t>(?: (?:in|on|before|after|when|within|at|if)\b[^.;:,]{{1,60}}?)?){_END}"
 )
 _WHAT_IS = re.compile(
-    r"\A(?P<s>[Tt]he (?:[\w'’-]+ ){0,5}[\w'’-]+(?: of (?:the )?[\w'’ -]{3,40})?) (?P<a>is|are) "
+    r"\A(?P<s>[Tt]he (?:(?!is\b|are\b)[\w'’-]+ ){0,5}(?!is\b|are\b)[\w'’-]+(?: of (?:the )?[\w'’ "
+    r"-]{3,40})?) (?P<a>is|are) "
     r"(?P<v>(?!not\b|also\b|only\b|still\b|likely\b|able\b|expected\b|[a-z]+(?:ed|en|up)\b)[\w%$€£.,:/ "
     r"-]{3,80}?)(?:, and the\b.*)?[.;]?\Z"
+)
+_RULE_TITLE = re.compile(
+    r"handbook|manual|guide|polic(?:y|ies)\b|runbook|playbook|\brules?\b|procedure|specification|\bterms\b|agreement"
+    r"|standard|instruction|regulation|code of|contract|schedule|notice|requirements?\b|\bact\b|charter",
+    re.IGNORECASE,
 )
 _AMOUNT = re.compile(rf"\b(?:{NUMBER})\b|\b{TIME_UNIT}\b")
 _VERB = {
@@ -67,10 +73,10 @@ _VERB = {
 def questions_of(statement: Statement, title: str, lower_words: frozenset[str]) -> Iterator[Asked]:
     """Yield questions about how long, how much, how many, by whom, what is meant and what to do.
 
-    Only of rules, manuals and the like: documents with headings, whose sentences hold because the document says so.
+    Only of rules, manuals and the like, whose sentences hold because the document says so.
     """
     text = re.sub(r"\s*\([^()]*\)", "", statement.text.strip())
-    if not statement.section or "?" in text or len(text) > 260:
+    if not _RULE_TITLE.search(title) or "?" in text or len(text) > 260:
         return
     for asked in _asked(_with_small_start(text, lower_words)):
         question = _framed(asked.question, title)
