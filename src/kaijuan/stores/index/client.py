@@ -32,7 +32,7 @@ class Connection:
         self._patience = patience
         self._waiting: dict[int, asyncio.Future[Any]] = {}
         self._next = 0
-        self._heard = asyncio.get_running_loop().time()
+        self._heard = self._looked = asyncio.get_running_loop().time()
         self._listener = asyncio.create_task(self._listen())
         self.pid = 0
 
@@ -79,7 +79,7 @@ class Connection:
     async def ask(self, verb: str, *arguments: Any) -> Any:
         """Return the owner's answer. A long answer is waited for as long as the owner answers pings meanwhile."""
         if not self._waiting:
-            self._heard = asyncio.get_running_loop().time()
+            self._heard = self._looked = asyncio.get_running_loop().time()
         future = self._send(verb, list(arguments))
         try:
             while not (await asyncio.wait([future], timeout=self._patience / 2))[0]:
@@ -90,7 +90,12 @@ class Connection:
                 future.cancel()
 
     def _check_pulse(self) -> None:
-        if asyncio.get_running_loop().time() - self._heard > self._patience:
+        now = asyncio.get_running_loop().time()
+        if now - self._looked > self._patience:
+            # It was this process that slept (Ctrl-Z, say), twice as long as between two looks: begin anew.
+            self._heard = now
+        self._looked = now
+        if now - self._heard > self._patience:
             raise BusyError(
                 f"The index owner (process {self.pid or 'unknown'}) has not answered for {self._patience:g} s.",
                 hint="If it stays so, end that process; the next command starts another, and nothing is lost.",

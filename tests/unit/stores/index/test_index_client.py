@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import time
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import suppress
 from pathlib import Path
@@ -73,6 +74,21 @@ async def test_a_long_answer_is_waited_for_while_pings_come_back(owner: Start) -
     connection = await connected(await owner(answer), 0.4)
     assert await connection.ask("optimise") == "done"
     assert pings >= 2
+    await connection.close()
+
+
+async def test_a_client_that_slept_does_not_blame_the_owner(owner: Start) -> None:
+    async def answer(message: protocol.Message, writer: asyncio.StreamWriter) -> None:
+        if message[1] == "ping":
+            reply(message, writer, None)
+        else:
+            asyncio.get_running_loop().call_later(2.0, reply, message, writer, "done")
+
+    connection = await connected(await owner(answer), 0.4)
+    asking = asyncio.create_task(connection.ask("optimise"))
+    await asyncio.sleep(0.1)
+    time.sleep(1.0)  # noqa: ASYNC251 stopped as by Ctrl-Z: longer than the owner is waited for
+    assert await asking == "done"
     await connection.close()
 
 
