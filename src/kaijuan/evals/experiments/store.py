@@ -9,7 +9,7 @@ import re
 import zlib
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, cached_property
 from pathlib import Path
 from typing import Any
 
@@ -70,11 +70,16 @@ class StoredRun:
         """Name of the set."""
         return self.run.set
 
-    def scores(self, stage: str, kind: str | None = None) -> Scores:
-        """Score one stage, over the questions of one kind or all."""
-        asked = [query for query in self.run.queries if kind is None or query.kind == kind]
-        rankings = {query.query_id: query.rankings.get(stage, ()) for query in asked}
-        return score(rankings, {id: self.questions[id].grades for id in rankings})
+    def scores(self, stage: str) -> Scores:
+        """Score one stage; computed once."""
+        if stage not in self._scored:
+            rankings = {query.query_id: query.rankings.get(stage, ()) for query in self.run.queries}
+            self._scored[stage] = score(rankings, {id: self.questions[id].grades for id in rankings})
+        return self._scored[stage]
+
+    @cached_property
+    def _scored(self) -> dict[str, Scores]:
+        return {}
 
 
 def run_key(data: EvalSet, settings: Mapping[str, Any], sample: Mapping[str, int]) -> str:

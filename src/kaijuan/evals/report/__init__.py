@@ -1,0 +1,1 @@
+"""One HTML page about stored runs: self-contained, in Chinese or English, every word of documents escaped."""
