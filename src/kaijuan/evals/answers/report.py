@@ -59,9 +59,10 @@ def summary_of(run: AnswerRun) -> dict[str, Any]:
 def metrics_of(found: Found) -> dict[str, Any]:
     """Return what was measured of some answers, each figure over those that it can be told of.
 
-    `exact`, `f1`, `recall`, `hit` and `given` are of questions that have an answer, refusals counted as giving nothing;
-    `hit_answered` and `telling` of those that were answered. `right` is the judge's. Citations are measured by answer
-    and averaged; `faithful` and `verbatim` are shares of all statements.
+    `exact`, `f1` and `recall` are of the `compared` questions, which have an answer, `hit` and `given` of the `short`
+    ones, whose answer can be looked for; refusals give nothing. `hit_answered` and `telling` are of those that were
+    answered, `right` of those that were `judged`. Citations are measured by answer and averaged; `faithful` and
+    `verbatim` are shares of all statements.
     """
     compared = [one.correctness for one in found if one.correctness is not None]
     answered = [one for one in found if one.given.answered]
@@ -88,6 +89,9 @@ def metrics_of(found: Found) -> dict[str, Any]:
     }
     return {
         "questions": len(found),
+        "compared": len(compared),
+        "short": sum(one.given is not None for one in compared),
+        "judged": sum(one.ruling is not None and one.ruling.grade is not None for one in answered),
         **{name: _rounded(value) for name, value in figures.items()},
         "statements": statements,
         "quotes": len(quotes),
