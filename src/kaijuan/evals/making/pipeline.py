@@ -118,7 +118,7 @@ async def make(
     )
     await work.read(documents)
     if writer is not None:
-        work.drafts += await writer.write(engine, documents, request, snapshot)
+        work.drafts += work.sound(await writer.write(engine, documents, request, snapshot))
     items = await work.choose({document.head.source: document.head.id for document in documents})
     facts = _facts(work, items, documents, base=engine.kb_name, made_at=moment(clock()), writer=writer)
     return _finish(work, items, documents, facts)
@@ -177,8 +177,8 @@ class _Work:
                 if material.tables:
                     tables.setdefault(document.family, []).append((head, material.tables))
                 own = (*drafts_of(material, article), *absent_topics(material))
-                self.drafts += offered(self._wanted(own), self.request.seed)
-        self.drafts += self._wanted(self._across(articles, tables))
+                self.drafts += offered(self.sound(own), self.request.seed)
+        self.drafts += self.sound(self._across(articles, tables))
         self.kept = carried.kept()
 
     def _across(
@@ -196,7 +196,7 @@ class _Work:
         yield from absent_people(articles, seed)
         yield from absent_codes(singles, seed)
 
-    def _wanted(self, drafts: Iterable[Draft]) -> Iterator[Draft]:
+    def sound(self, drafts: Iterable[Draft]) -> Iterator[Draft]:
         """Yield the drafts that were asked for and pass the checks that need no search; count the others."""
         for draft in drafts:
             if draft.kind not in self.request.kinds and not self._is_ingredient(draft):
