@@ -8,6 +8,7 @@ import time
 import uuid
 from collections.abc import AsyncIterator, Callable, Collection, Mapping, Sequence
 from dataclasses import asdict
+from functools import cached_property
 from pathlib import Path
 from types import TracebackType
 from typing import Self
@@ -376,8 +377,12 @@ class Kaijuan:
         return []
 
     def _scopes(self, word: str) -> builtins.list[str]:
-        sources = [self._make_source(name) for name in registry.targets("source")]
-        return [source.scope(word) for source in sources if source.accepts(word)]
+        return [source.scope(word) for source in self._sources if source.accepts(word)]
+
+    @cached_property
+    def _sources(self) -> builtins.list[Source]:
+        # Looking through the installed packages for adapters takes longer than removing a document.
+        return [self._make_source(name) for name in registry.targets("source")]
 
     async def _readable(self, kb: KnowledgeBase, found: Sequence[Version]) -> builtins.list[Version]:
         readers = await self.catalog.principals_of(kb.id, {version.document_id for version in found})
