@@ -1,6 +1,6 @@
 """How build time, search, memory and disk grow from 1,000 to 1,000,000 chunks.
 
-    python -m bench.scaling [--add N ...] [--grow N ...] [--optimise N] [--queries N] [--journal FILE]
+    python -m bench.scaling [--add N ...] [--grow N ...] [--optimise N] [--queries N] [--journal FILE] [--note TEXT]
 
 `--add`: a base of about so many chunks each, made by `Kaijuan.add`. `--grow`: one base that is written through the
 catalog and index ports, without chunker and analyser, and searched each time it has so many chunks. `--optimise`: a
@@ -15,6 +15,7 @@ from __future__ import annotations
 import argparse
 import asyncio
 import json
+import os
 import random
 import subprocess
 import sys
@@ -268,6 +269,8 @@ async def measured(bench: Bench, how: str, chunks: int, documents: int, built: B
     row: dict[str, Any] = {
         "built": how,
         "chunks": chunks,
+        "queries": bench.queries,
+        "load_average": round(os.getloadavg()[1], 1),
         "build_seconds": round(built.seconds, 1),
         "build_cpu_seconds": round(built.cpu, 1),
         "search_ms": search.times,
@@ -450,6 +453,7 @@ def main() -> None:
     parser.add_argument("--limit-mb", type=int, default=10_000)
     parser.add_argument("--minutes", type=float, default=90)
     parser.add_argument("--journal", type=Path, help="keep each home's rows here, and do not measure those again")
+    parser.add_argument("--note", default="", help="what a reader should know of this run")
     parser.add_argument("--home-of", choices=("add", "grow", "optimise"), help=argparse.SUPPRESS)
     parser.add_argument("--sizes", type=int, nargs="*", help=argparse.SUPPRESS)
     options = parser.parse_args()
@@ -462,7 +466,7 @@ def main() -> None:
     by_size = {row["chunks"]: row for row in grown}
     result = {
         "machine": machine(),
-        "queries": options.queries,
+        "note": options.note,
         "rows": rows,
         "bends_at": bends([by_size[size] for size in sorted(by_size)]),
     }

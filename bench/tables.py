@@ -11,11 +11,12 @@ _BUILT = {"add": "`add`", "ports": "ports", "optimised": "ports, optimised"}
 
 def scaling_table(result: Row) -> Iterator[str]:
     """Yield the rows of bench/scaling.py."""
+    asked = " or ".join(str(number) for number in sorted({row["queries"] for row in result["rows"]}))
     yield (
-        f"{result['queries']} questions a size; short chunks of about 110 terms, vectors of a stub. Built by `add`, or "
+        f"{asked} questions a size; short chunks of about 110 terms, vectors of a stub. Built by `add`, or "
         "through the catalog and index ports in bulk (without chunker and analyser, one base that grows). The index is "
-        "not optimised unless it says so. Processor times are of engine and index owner together, and unlike the "
-        "others hardly depend on what else the machine does.\n"
+        "not optimised unless it says so. Both routes wait for each other in the owner. Processor times are of engine and "
+        f"owner together and depend less than the others on what else the machine does. {result['note']}\n"
     )
     yield "| built by | chunks | build s | processor s | chunks a processor second | engine, owner peak MB | disk MB |"
     yield "|---|---|---|---|---|---|---|"

@@ -72,6 +72,8 @@ def test_the_table_says_where_it_bends() -> None:
     three = {"p50": 1.0, "p95": 2.0, "p99": 3.0}
     row = {
         "built": "ports",
+        "queries": 5,
+        "load_average": 0.5,
         "build_seconds": 10.0,
         "build_cpu_seconds": 5.0,
         "search_ms": dict.fromkeys(("plain", EMBEDDED, "filtered 50 %", "filtered 0.05 %"), three),
@@ -84,7 +86,7 @@ def test_the_table_says_where_it_bends() -> None:
         row | {"chunks": 1_000, "search_cpu_ms": {"plain": 2.0}, "routes_ms_p50": {"dense": 1.0, "lexical": 2.0}},
         row | {"chunks": 100_000, "search_cpu_ms": {"plain": 90.0}, "routes_ms_p50": {"dense": 50.0, "lexical": 6.0}},
     ]
-    text = "\n".join(scaling_table({"queries": 5, "rows": rows, "bends_at": bends(rows)}))
+    text = "\n".join(scaling_table({"note": "", "rows": rows, "bends_at": bends(rows)}))
     assert "The curve bends at 1,000 chunks" in text
     assert "dense route takes 50.0 times as long, the lexical route 3.0 times" in text
     assert "| ports | 100,000 | 10 | 5.0 | 20000 | 10 | 6 |" in text
