@@ -15,8 +15,8 @@ def scaling_table(result: Row) -> Iterator[str]:
     yield (
         f"{asked} questions a size; short chunks of about 110 terms, vectors of a stub. Built by `add`, or "
         "through the catalog and index ports in bulk (without chunker and analyser, one base that grows). The index is "
-        "not optimised unless it says so. Both routes wait for each other in the owner. Processor times are of engine and "
-        f"owner together and depend less than the others on what else the machine does. {result['note']}\n"
+        "not optimised unless it says so. Both routes wait for each other in the owner. Processor times are of engine "
+        f"and owner together and depend less than the others on what else the machine does. {result['note']}\n"
     )
     yield "| built by | chunks | build s | processor s | chunks a processor second | engine, owner peak MB | disk MB |"
     yield "|---|---|---|---|---|---|---|"

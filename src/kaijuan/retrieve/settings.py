@@ -13,8 +13,8 @@ class RetrieveSettings(BaseModel):
     model_config = ConfigDict(extra="forbid", frozen=True)
 
     route_k: int = Field(default=30, ge=1, le=2000)
-    """Chunks asked of each route, raised to four times the passages wanted. 30 to 100 scored alike on four sets, and
-    more cost time."""
+    """Chunks asked of each route, raised to four times the passages wanted. More cost time; `bench/fusion.py` shows
+    what they bring."""
     route_seconds: float = Field(default=5.0, gt=0, le=3600)
     """Deadline of one route. A route that misses it is dropped and shown in the trace."""
     embed_seconds: float = Field(default=60.0, gt=0, le=3600)
@@ -26,8 +26,8 @@ class RetrieveSettings(BaseModel):
     rrf_k: int = Field(default=60, ge=1)
     """Rank offset of reciprocal rank fusion (Cormack, Clarke, Buettcher, SIGIR 2009)."""
     cut_ratio: float = Field(default=0.2, ge=0, le=1)
-    """A chunk whose fused score is below this share of the best one's is not evidence. At 0.35, one in sixteen relevant
-    documents of the mixed-language set was lost among the first ten; at 0.2, none on four sets."""
+    """A chunk whose fused score is below this share of the best one's is not evidence. Higher values lose relevant
+    passages in the other language; `bench/fusion.py` counts what each value loses."""
     cut_relevance: float = Field(default=0.002, ge=0, le=1)
     """A chunk with less calibrated relevance is not evidence. Low: passages in another language have low values too."""
     traces_kept: int = Field(default=1000, ge=0)
