@@ -33,6 +33,7 @@ percent-encoded; `path` is the same as a path that can be opened, or null where 
 | 1 | an error, or `doctor` found something wrong |
 | 2 | wrong use: the command line, a filter, a time or a setting cannot be read |
 | 3 | a run finished and published, but some items failed |
+| 4 | `eval gate` found that sets score worse than before |
 | 130 | stopped with Ctrl-C; what the run had staged is undone |
 | 141 | the reader of the output went away |
 
@@ -94,7 +95,8 @@ quote is exactly text[start:end] of that version.""",
 
 metrics and by_kind are of the stage final, what a reader is given. With several --data: {"sets": [these]}.""",
     "eval answers": """{"set", "documents", "chunks", "questions", "failed": {error code: count},
- "metrics": {"questions", "answered", "exact", "f1", "recall", "hit", "given", "hit_answered", "telling", "right",
+ "metrics": {"questions", "compared", "short", "judged",
+  "answered", "exact", "f1", "recall", "hit", "given", "hit_answered", "telling", "right",
   "citation_recall", "citation_precision", "cited_relevant", "relevant_cited", "faithful", "verbatim",
   "quotes_exact", "statements", "quotes"},
  "by_kind": {kind: {"label", ...metrics}},
@@ -103,11 +105,32 @@ metrics and by_kind are of the stage final, what a reader is given. With several
   "curve": [{"threshold", "coverage", "risk", "answerable_kept", "unanswerable_refused"}]},
  "conflicts": {kind: {"questions", "right", "incomplete", "named", "blended", "misled", "other", "refused", "notes"}},
  "judge": {"name", "answers": {grade: count}, "citations": {grade: count}, "failed", "failures": {word: count},
-  "failure_examples"},
+  "failure_examples", "beside_rules": {"both", "same", "kinder", "stricter"}},
  "latency_ms": {"p50", "p95", "p99"}, "config", "ingest": {"reused", "seconds"}, "resumed", "fingerprint",
  "problems": [sentence]}
 
 Shares lie between 0 and 1 and are null where nothing was measured. With several --data: {"sets": [these]}.""",
+    "eval experiment": """{"experiment", "metric", "stage", "seed", "sets",
+ "variants": [{"name", "changes": {setting: value},
+   "sets": {set: {"questions", "baseline", "variant", "effect", "low", "high", "p", "wins", "losses", "ties", "p_holm",
+    "verdict"}}, "pooled": the same}],
+ "results"}
+
+effect is variant less baseline, low and high its 95 % interval, p of the paired randomisation test, p_holm corrected
+for the number of variants; verdict is better, worse or no significant difference, at 0.05.""",
+    "eval ablate": "As of `eval experiment`; a variant is the search without a stage, or with it done another way.",
+    "eval tune": """{"name", "metric", "method", "trials": [{"number", "values": {setting: value}, "score", "reason"}],
+ "baseline_dev", "best": as in `trials`, or null, "held_out": as one of `variants` of `eval experiment`, or null,
+ "gained", "dev_questions", "test_questions", "results"}
+
+score is null, with a reason, where the settings do not go together; best is null where no trial beat the settings as
+they are.""",
+    "eval gate": """{"passed", "failed": [set], "metric", "drop", "alpha",
+ "sets": {set: as in `eval experiment`}, "pooled": the same, "changes": {setting: [then, now]},
+ "baseline": {"date", "commit"}}
+
+With --write: {"written", "stage", "sets": {set: {metric: mean}}}.""",
+    "eval report": """{"report", "experiment", "runs"}""",
     "eval make": """{"folder", "unchanged", "format", "version", "made_at", "base": {"kb", "snapshot", "documents"},
  "made_with": {"kaijuan", "rules", "embedder", "model"},
  "asked_for": {"kinds", "count", "languages", "seed", "shares": {"train", "dev", "test"}},

@@ -1,6 +1,7 @@
 """The command `kaijuan`: its global options, its commands, and what every failure becomes.
 
-Exit codes: 0 good, 1 error, 2 wrong use, 3 finished with failed items, 130 stopped with Ctrl-C, 141 reader gone.
+Exit codes: 0 good, 1 error, 2 wrong use, 3 finished with failed items, 4 gate not passed, 130 stopped with Ctrl-C,
+141 reader gone.
 """
 
 from __future__ import annotations

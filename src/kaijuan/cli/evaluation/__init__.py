@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import typer
 
-from kaijuan.cli.evaluation import answers, making, retrieval
+from kaijuan.cli.evaluation import answers, experiments, making, retrieval
 from kaijuan.cli.groups import Command, Group
 
 app = typer.Typer(
@@ -17,6 +17,11 @@ app = typer.Typer(
 for command in (
     retrieval.retrieval,
     answers.answers,
+    experiments.experiment,
+    experiments.ablate,
+    experiments.tune,
+    experiments.gate,
+    experiments.report,
     making.make,
     making.review,
     making.export,

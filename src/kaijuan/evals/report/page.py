@@ -197,16 +197,13 @@ def _made(table: Mapping[str, Row]) -> dict[str, Any]:
 def _template(texts: Texts) -> Any:
     try:
         from jinja2 import Environment, StrictUndefined
-        from markupsafe import Markup
     except ImportError as error:
         raise MissingExtraError(
             "The page is written by jinja2, which is not installed.", hint="Run: pip install 'kaijuan[eval]'."
         ) from error
     environment = Environment(autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True)
-    # Plots are made here, by lxml, which escapes, and the style is a file of ours; nothing else is taken as it is.
     filters: dict[str, Callable[..., Any]] = {
         "clean": clean,
-        "own": lambda made: Markup(made),  # noqa: S704 see above
         "number": lambda value: f"{value:.3f}",
         "signed": lambda value: f"{value:+.3f}".replace("-", "\u2212") if round(value, 3) else "0",
         "p": lambda value: "<0.001" if value < 0.001 else f"{value:.3f}",
