@@ -82,9 +82,14 @@ def memory_table(result: Row) -> Iterator[str]:
         f"A folder of {size} MB, {share:.0%} of it plain text, {result['documents']} documents, "
         f"{result['chunks']:,} chunks, {result['seconds']:.0f} s; all but the first 64 chunks embedded by a stub.\n"
     )
-    yield "| process | peak MB | of it not backed by files, MB |\n|---|---|---|"
+    own = result.get("private_mb")
+    yield (
+        "| process | peak MB | of it not backed by files |\n|---|---|---|"
+        if own
+        else "| process | peak MB |\n|---|---|"
+    )
     for role, peak in result["peak_mb"].items():
-        yield f"| {role} | {peak} | {result.get('private_mb', {}).get(role, '')} |"
+        yield f"| {role} | {peak} | {own[role]} |" if own else f"| {role} | {peak} |"
 
 
 def retrieval_table(result: Row) -> Iterator[str]:
