@@ -45,8 +45,9 @@ MEASURES = ("import", "uncached", "filters", "quality")
 UNCACHED = "xquad_zh_en"
 UNCACHED_DOCUMENTS = 100
 ROWS = 100_000
-QUICK_ROWS = 2_000
+QUICK_ROWS = 1_000
 QUICK_QUESTIONS = 50
+QUICK_DOCUMENTS = 100
 IMPORTS = 5
 INGEST_SECONDS = 480
 FILTER_INGEST_SECONDS = 4500
@@ -329,6 +330,7 @@ def _filters_job(bench: Bench, rows: int) -> Job:
 def _set_jobs(bench: Bench, measures: Sequence[str], corpus: Corpus, *, quick: bool) -> Iterator[Job]:
     folder = bench.work / "data" / corpus.name
     count = {"questions": QUICK_QUESTIONS} if quick else {}
+    corpus = replace(corpus, documents=QUICK_DOCUMENTS) if quick else corpus
     subset = write_subset(corpus, DATA, folder, **count)
     data = f"{subset.fingerprint} {bench.model}"
     if "uncached" in measures and corpus.name == UNCACHED:

@@ -21,8 +21,8 @@ a corpus is a document; each system cuts it with its own splitter at about 256 o
 title before the text. Documents are ranked by their best chunk. Corpora are seeded subsets that keep every relevant
 document. No reranker is used. The vectors of passages and questions come from a file, so that times are the system's
 own. A peer's store in memory loses what it has when the process ends; ours writes a catalog, originals and versions
-with every document. Clock times suffer from whatever else ran on the machine (its load is given); processor time hardly does. The best
-value of a column is bold."""
+with every document. Clock times suffer from whatever else ran on the machine (its load is given); processor time hardly
+does. The best value of a column is bold."""
 
 
 def peers_table(result: Mapping[str, Any]) -> Iterator[str]:
