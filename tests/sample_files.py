@@ -116,6 +116,18 @@ RTF = (
     rb"\trowd\cellx2000\intbl wide\cell\row\pard after\par}"
 )
 
+EML = (
+    'From: =?gb2312?B?wO7A1w==?= <li@example.org>\r\nTo: han@example.org, "Wang, Wu" <wu@example.org>\r\n'
+    "Subject: =?utf-8?B?5Lya6K6u?=\r\nDate: Wed, 31 Jan 2024 10:00:00 +0800\r\nMessage-ID: <m1@example.org>\r\n"
+    "MIME-Version: 1.0\r\nContent-Type: multipart/mixed; boundary=b\r\n\r\n--b\r\n"
+    "Content-Type: multipart/alternative; boundary=c\r\n\r\n--c\r\nContent-Type: text/plain; charset=gb2312\r\n"
+    "Content-Transfer-Encoding: 8bit\r\n\r\n会议在周一，needle。\r\n\r\n> 旧话\r\n> 再一句\r\n--c\r\n"
+    "Content-Type: text/html; charset=gb2312\r\n\r\n<p>会议在周一</p>\r\n--c--\r\n--b\r\n"
+    'Content-Type: text/plain; name="note.txt"\r\nContent-Disposition: attachment; filename="note.txt"\r\n\r\n'
+    "attached words\r\n--b\r\nContent-Type: image/png\r\nContent-ID: <x>\r\nContent-Disposition: inline\r\n\r\nPNG\r\n"
+    "--b--\r\n"
+).encode("gb18030")
+
 VTT = """WEBVTT
 
 NOTE 不是字幕

@@ -32,6 +32,7 @@ from kaijuan.index.rebuild import open_space
 from kaijuan.ingest.isolate import ParserPool
 from kaijuan.ingest.pipeline import fingerprint, read
 from kaijuan.ingest.ports import Source, SourceFailure, SourceItem
+from kaijuan.ingest.sources.expanding import ExpandingSource
 from kaijuan.jobs.doctor import DoctorReport, Patient, examine
 from kaijuan.jobs.report import RebuildReport
 from kaijuan.jobs.run import Ingest, Progress, RunReport, Stage
@@ -257,7 +258,7 @@ class Kaijuan:
         for word in registry.targets("source"):
             source: Source = self._make_source(word)
             if source.accepts(target):
-                return source
+                return ExpandingSource(source, self.config.ingest)
         raise UsageError(f"Nothing here can read {target!r}.", hint="Give a path, or an http or https address.")
 
     def _make_source(self, word: str) -> Source:
@@ -361,13 +362,20 @@ class Kaijuan:
         return found[0]
 
     async def _meant(self, kb: KnowledgeBase, word: str) -> builtins.list[Version]:
-        """Return what a word for removing means: one document, or everything in a folder or corpus."""
+        """Return what a word for removing means: a document with what is attached, or all of a folder or archive."""
         for scope in self._scopes(word):
-            if scope.endswith(("/", "#")):
-                found = await self.catalog.versions(kb.id, kb.head, prefix=scope, limit=MOST_REMOVED)
-                if readable := await self._readable(kb, found):
-                    return readable
-        return [await self._find(kb, word, kb.head)]
+            # What came out of a file stands behind a "#".
+            found = await self._below(kb, scope if scope.endswith(("/", "#")) else f"{scope}#")
+            if found and not scope.endswith(("/", "#")):
+                found += await self._readable(kb, await self.catalog.find(kb.id, kb.head, scope))
+            if found:
+                return found
+        meant = await self._find(kb, word, kb.head)
+        return [meant, *await self._below(kb, meant.source + ("/" if "#" in meant.source else "#"))]
+
+    async def _below(self, kb: KnowledgeBase, prefix: str) -> builtins.list[Version]:
+        found = await self.catalog.versions(kb.id, kb.head, prefix=prefix, limit=MOST_REMOVED)
+        return await self._readable(kb, found)
 
     async def _named(self, kb: KnowledgeBase, word: str, snapshot: int) -> builtins.list[Version]:
         # Addresses are percent-encoded; people write file names as they see them.

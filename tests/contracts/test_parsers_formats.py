@@ -7,6 +7,7 @@ from kaijuan.ingest.parsers.code import CodeParser
 from kaijuan.ingest.parsers.csv_table import CsvParser
 from kaijuan.ingest.parsers.epub import EpubParser
 from kaijuan.ingest.parsers.json_text import JsonParser
+from kaijuan.ingest.parsers.mail import EmlParser
 from kaijuan.ingest.parsers.notebook import NotebookParser
 from kaijuan.ingest.parsers.rst import RstParser
 from kaijuan.ingest.parsers.rtf import RtfParser
@@ -151,3 +152,17 @@ class TestRtf(ParserContract):
 
     def broken(self) -> list[bytes]:
         return [b"no rtf", b"{\\rtf1"]
+
+
+class TestEml(ParserContract):
+    def make(self) -> Parser:
+        return EmlParser()
+
+    def good(self) -> bytes:
+        return sample_files.EML
+
+    def broken(self) -> list[bytes]:
+        return [b"no headers at all", b"\n\nbody"]
+
+    def encrypted(self) -> list[bytes]:
+        return [b"From: a@b\nMIME-Version: 1.0\nContent-Type: application/pkcs7-mime\n\nMIIB\n"]

@@ -1,11 +1,14 @@
 """Sources against the shipped suite."""
 
 import os
+import zipfile
 from pathlib import Path
 
 import pytest
 
 from kaijuan.ingest.ports import Source
+from kaijuan.ingest.settings import IngestSettings
+from kaijuan.ingest.sources.expanding import ExpandingSource
 from kaijuan.ingest.sources.files import FileSource
 from kaijuan.testing.contracts.source import Place, SourceContract
 
@@ -39,3 +42,45 @@ class TestFiles(SourceContract):
 
     def foreign(self) -> str:
         return "https://example.org/a.txt"
+
+
+class Archive:
+    """A zip archive that is written anew with each change."""
+
+    def __init__(self, path: Path) -> None:
+        self._path = path
+        self._members: dict[str, bytes] = {}
+        self._year = 2000
+        self._write()
+
+    def _write(self) -> None:
+        with zipfile.ZipFile(self._path, "w") as archive:
+            for name, data in sorted(self._members.items()):
+                archive.writestr(zipfile.ZipInfo(name, (self._year, 1, 1, 0, 0, 0)), data)
+
+    def target(self) -> str:
+        return str(self._path)
+
+    def put(self, name: str, data: bytes) -> None:
+        self._members[name] = data
+        self._write()
+
+    def drop(self, name: str) -> None:
+        del self._members[name]
+        self._write()
+
+    def touch(self, name: str) -> None:
+        self._year += 1
+        self._write()
+
+
+class TestArchives(SourceContract):
+    @pytest.fixture
+    def place(self, tmp_path: Path) -> Place:
+        return Archive(tmp_path / "documents.zip")
+
+    def make(self) -> Source:
+        return ExpandingSource(FileSource(), IngestSettings(max_bytes=self.limit))
+
+    def foreign(self) -> str:
+        return "https://example.org/a.zip"

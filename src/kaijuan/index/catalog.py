@@ -231,7 +231,7 @@ class CatalogReader(Protocol):
 
     async def find(self, kb: KbId, snapshot: int, word: str) -> list[Version]:
         """Visible versions whose source, document id or version id equals `word`, or starts with it (ids of 6
-        characters or more), or whose source ends with "/" + `word`."""
+        characters or more), or whose source ends with "/" or "#" and `word`."""
 
     async def all_versions(self, kb: KbId) -> list[Version]:
         """Every version kept, old ones too: what a rebuild must index."""

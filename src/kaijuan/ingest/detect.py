@@ -14,8 +14,9 @@ from kaijuan.errors import (
     UnsupportedDocumentError,
 )
 from kaijuan.ingest.encoding import decode, peek
-from kaijuan.ingest.kinds import ENDINGS, WORDS, ending, is_firm, may_pass, named_kind
+from kaijuan.ingest.kinds import CONTAINERS, ENDINGS, WORDS, ending, is_firm, may_pass, named_kind
 
+_PLAIN = frozenset({"txt", "text", "log"})
 _OLE = b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1"
 _SECOND_LOOK = 1 << 20
 _ZIP = (b"PK\x03\x04", b"PK\x05\x06", b"PK\x07\x08")
@@ -96,19 +97,21 @@ def kind_of(data: bytes, name: str) -> str:
     return found
 
 
+def may_be_container(data: bytes, name: str) -> bool:
+    """Say, at a glance, whether `container_of` is worth asking."""
+    named = named_kind(name)
+    return data.startswith((*_ZIP, _OLE)) or named in CONTAINERS or (not named and ending(name) not in _PLAIN)
+
+
 def container_of(data: bytes, name: str) -> str:
     """Return the kind of a file that holds other documents, "" for one that does not or cannot be read."""
+    if not may_be_container(data, name):
+        return ""
     try:
-        return _container_of(data, name)
+        found = kind_of(data, name)
     except DocumentError:
         return ""  # said when the file itself is read
-
-
-def _container_of(data: bytes, name: str) -> str:
-    if data.startswith((*_ZIP, _OLE)) or named_kind(name) in {"eml", "mbox"} or not named_kind(name):
-        found = kind_of(data, name)
-        return found if found in {"zip", "mbox", "eml", "msg"} else ""
-    return ""
+    return found if found in CONTAINERS else ""
 
 
 def _binary_kind(data: bytes, name: str, named: str) -> str:
@@ -220,7 +223,7 @@ def _told_by_text(head: str, name: str, named: str) -> str:
     if is_firm(named):
         # Word and Excel also save as XML, and as a web page with its parts.
         return "xml" if _XML_START.match(head) else "eml" if _MIME_START.match(head) else "text"
-    return "text" if ending(name) in {"txt", "text", "log"} else _unnamed(head)
+    return "text" if ending(name) in _PLAIN else _unnamed(head)
 
 
 def _has_tabs(head: str) -> bool:

@@ -160,7 +160,7 @@ def _wide(data: bytes) -> str:
 def _guess(data: bytes, declared: str) -> tuple[str, tuple[str, ...]]:
     sample = _telling_sample(data)
     scores = {name: _score(sample, name) for name in ("gb18030", "big5hkscs", "cp932", "euc_jp", "euc_kr", "cp1252")}
-    if declared and (known := _known(declared)):
+    if declared and (known := codec_named(declared)):
         # A declaration decides between close readings, but does not make nonsense right.
         scores[known] = max(scores.get(known, -9.0), _score(sample, known)) + 0.25
     scores["gb18030"] += _HOME_BONUS
@@ -174,7 +174,7 @@ def _guess(data: bytes, declared: str) -> tuple[str, tuple[str, ...]]:
     return best, (f"The text encoding was guessed ({best}); check that it reads well.",)
 
 
-def _known(name: str) -> str:
+def codec_named(name: str) -> str:
     """Return the superset that browsers use for a declared encoding name, or "" when Python knows none."""
     wider = {"gb2312": "gb18030", "gbk": "gb18030", "iso8859-1": "cp1252", "ascii": "cp1252", "shift_jis": "cp932"}
     wider |= {"big5": "big5hkscs", "euc_kr": "cp949"}

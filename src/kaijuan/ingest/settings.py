@@ -34,7 +34,13 @@ class IngestSettings(BaseModel):
     model_config = ConfigDict(extra="forbid", frozen=True)
 
     max_bytes: int = Field(default=200_000_000, ge=1, le=2**40)
-    """Largest source, in bytes."""
+    """Largest source, in bytes; of archives, also the largest file inside."""
+    max_unpacked_bytes: int = Field(default=2_000_000_000, ge=1, le=2**40)
+    """Most bytes that one archive or mailbox may unpack to, archives inside it included."""
+    max_members: int = Field(default=100_000, ge=1, le=10_000_000)
+    """Most documents that one archive or mailbox may hold, archives inside it included."""
+    max_depth: int = Field(default=4, ge=1, le=20)
+    """How deep archives may lie inside archives."""
     parse_seconds: float = Field(default=300.0, gt=0, le=86_400)
     """Most time for parsing one document."""
     parse_memory_mb: int = Field(default=1200, ge=128, le=1_000_000)

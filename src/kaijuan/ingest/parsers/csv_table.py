@@ -25,7 +25,9 @@ _MOST_CELLS = 300_000
 """A table with more is kept as text only."""
 _HEAD = 60
 _SEP_LINE = re.compile(r"sep=(.)\n", re.I)
-_NUMBER = re.compile(r"[-+(]?\s*[¥￥$€£]?\s*\d[\d,]*(?:\.\d+)?\s*[%元)]?|\d{4}[-/.年]\d{1,2}(?:[-/.月]\d{1,2}日?)?")
+_NUMBER = re.compile(
+    r"[-+(]?+\s*+[¥￥$€£]?+\s*+\d[\d,]*+(?:\.\d++)?+\s*+[%元)]?+|\d{4}[-/.年]\d{1,2}+(?:[-/.月]\d{1,2}+日?+)?+"
+)
 
 
 class CsvParser:

@@ -11,12 +11,12 @@ def file_address(path: str) -> str:
     return "file://" + quote_from_bytes(os.fsencode(path), safe="/~-._")
 
 
-def record_address(path: str, record: str) -> str:
-    """Return the address of one record of a file: the file's address, `#`, and the record's id percent-encoded.
+def quoted_record(record: str) -> str:
+    """Return a record's id as it stands in addresses, percent-encoded.
 
     Two ids never share an address: halves of a surrogate pair, which JSON allows, are encoded as they are.
     """
-    return f"{file_address(path)}#{quote(record, safe='~-._', errors='surrogatepass')}"
+    return quote(record, safe="~-._", errors="surrogatepass")
 
 
 def path_of(target: str) -> str:

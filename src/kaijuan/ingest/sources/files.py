@@ -14,7 +14,8 @@ from kaijuan.ingest.sources.stepping import stepped
 
 DEFAULT_MAX_BYTES = 512 * 1024 * 1024
 _JUNK = frozenset({"thumbs.db", "desktop.ini", "__macosx", "__pycache__", "node_modules", "$recycle.bin"})
-_CORPUS_ENDINGS = (".jsonl", ".ndjson")
+CORPUS_ENDINGS = (".jsonl", ".ndjson")
+_CONTAINER_ENDINGS = (".zip", ".mbox", ".mbx")
 
 
 class FileSource:
@@ -37,7 +38,7 @@ class FileSource:
         record = urlsplit(target).fragment if target.lower().startswith("file://") else ""
         if record:
             return f"{file_address(path)}#{record}"
-        if path.lower().endswith(_CORPUS_ENDINGS) and not os.path.isdir(path):
+        if path.lower().endswith(CORPUS_ENDINGS + _CONTAINER_ENDINGS) and not os.path.isdir(path):
             return file_address(path) + "#"
         return file_address(path).rstrip("/") + "/" if os.path.isdir(path) else file_address(path)
 
@@ -64,7 +65,7 @@ class FileSource:
         try:
             if not os.path.isfile(path):
                 yield failure(path, MissingSourceError(f"{shown_name(path)} is not a regular file."))
-            elif path.lower().endswith(_CORPUS_ENDINGS):
+            elif path.lower().endswith(CORPUS_ENDINGS):
                 yield from read_records(path, max_bytes=self._max_bytes)
             else:
                 yield self._read(path)
@@ -94,7 +95,7 @@ def files_under(root: str) -> Iterator[str | SourceFailure]:
         folder = waiting.pop()
         try:
             with os.scandir(folder) as entries:
-                found = sorted((entry for entry in entries if not _is_junk(entry.name)), key=lambda entry: entry.name)
+                found = sorted((entry for entry in entries if not is_junk(entry.name)), key=lambda entry: entry.name)
         except OSError as error:
             yield failure(folder, MissingSourceError(f"{shown_name(folder)} cannot be listed: {error.strerror}."))
             continue
@@ -112,7 +113,8 @@ def files_under(root: str) -> Iterator[str | SourceFailure]:
         waiting.extend(reversed(folders))
 
 
-def _is_junk(name: str) -> bool:
+def is_junk(name: str) -> bool:
+    """Say whether a file or folder of this name is kept by a system or program for itself."""
     return name.startswith((".", "~$")) or name.lower() in _JUNK
 
 

@@ -4,45 +4,60 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator
-from typing import Any
+from dataclasses import dataclass
+from typing import IO, Any
 
 from kaijuan.core.documents import Metadata
 from kaijuan.core.ids import content_hash
 from kaijuan.errors import BrokenDocumentError, DocumentError, EmptyDocumentError, OversizeDocumentError
 from kaijuan.ingest.metadata import plain
 from kaijuan.ingest.ports import SourceFailure, SourceItem
-from kaijuan.ingest.sources.addresses import file_address, record_address, shown_name
+from kaijuan.ingest.sources.addresses import file_address, quoted_record, shown_name
 
 _ID_FIELDS = ("_id", "id")
 _TEXT_FIELDS = ("text", "contents", "content")
 _TITLE_FIELD = "title"
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RecordFile:
+    """The file that records stand in. `separator` comes between its address and a record's id."""
+
+    source: str
+    name: str
+    separator: str = "#"
+
+
 def read_records(path: str, *, max_bytes: int) -> Iterator[SourceItem | SourceFailure]:
-    """Yield one item each line of a JSONL file; a bad line is a failure with its number.
+    """Yield the records of a JSONL file on this machine."""
+    with open(path, "rb") as file:
+        yield from records_in(file, RecordFile(source=file_address(path), name=shown_name(path)), max_bytes=max_bytes)
+
+
+def records_in(lines: IO[bytes], file: RecordFile, *, max_bytes: int) -> Iterator[SourceItem | SourceFailure]:
+    """Yield one item each line of JSONL; a bad line is a failure with its number.
 
     `_id` or `id` names the record, else a hash of its text; `text`, `contents` or `content` is the text, `title` the
     title, and the other scalar fields (and lists of strings) are metadata; one that cannot be stored (NaN, a number
     over 64 bits) is left out with a warning. The second record of an id is a failure.
     """
     seen: set[str] = set()
-    with open(path, "rb") as file:
-        number = 0
-        while line := file.readline(max_bytes + 1):
-            number += 1
-            if len(line) > max_bytes and not line.endswith(b"\n"):
-                _skip_line(file, max_bytes)
-                yield _failure(path, number, OversizeDocumentError(f"The line is larger than {max_bytes:,} bytes."))
-            elif line.strip():
-                yield _read_line(path, number, line, seen)
+    number = 0
+    while line := lines.readline(max_bytes + 1):
+        number += 1
+        if len(line) > max_bytes and not line.endswith(b"\n"):
+            _skip_line(lines, max_bytes)
+            yield _failure(file, number, OversizeDocumentError(f"The line is larger than {max_bytes:,} bytes."))
+        elif line.strip():
+            yield _read_line(file, number, line, seen)
 
 
-def _skip_line(file: Any, step: int) -> None:
+def _skip_line(file: IO[bytes], step: int) -> None:
     while (rest := file.readline(step)) and not rest.endswith(b"\n"):
         pass
 
 
-def _read_line(path: str, number: int, line: bytes, seen: set[str]) -> SourceItem | SourceFailure:
+def _read_line(file: RecordFile, number: int, line: bytes, seen: set[str]) -> SourceItem | SourceFailure:
     try:
         record = _record(line.removeprefix(b"\xef\xbb\xbf") if number == 1 else line)
         text = _text(record)
@@ -53,14 +68,14 @@ def _read_line(path: str, number: int, line: bytes, seen: set[str]) -> SourceIte
                 f"The id {plain(key)} was already used in this file.", hint="Give every record its own id."
             )
     except DocumentError as error:
-        return _failure(path, number, error)
+        return _failure(file, number, error)
     seen.add(key)
     # Half code points (\ud83d alone) are legal JSON, but no UTF-8.
     data = text.encode("utf-8", "replace")
     title = record.get(_TITLE_FIELD)
     title = plain(" ".join(title.split())) if isinstance(title, str) else ""
     return SourceItem(
-        source=record_address(path, key),
+        source=f"{file.source}{file.separator}{quoted_record(key)}",
         name=title or plain(key),
         size=len(data),
         data=data,
@@ -106,6 +121,5 @@ def _is_texts(value: object) -> bool:
     return isinstance(value, list) and bool(value) and all(isinstance(entry, str) for entry in value)
 
 
-def _failure(path: str, number: int, error: DocumentError) -> SourceFailure:
-    message = f"{shown_name(path)}, line {number}: {error}"
-    return SourceFailure(source=file_address(path), code=error.code, message=message)
+def _failure(file: RecordFile, number: int, error: DocumentError) -> SourceFailure:
+    return SourceFailure(source=file.source, code=error.code, message=f"{file.name}, line {number}: {error}")

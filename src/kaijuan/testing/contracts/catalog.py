@@ -320,7 +320,8 @@ class Reading(CatalogFixtures):
             assert found == [source for source in sources if source.startswith(prefix)]
 
     async def test_finding_by_word(self, catalog: Catalog, kb: KnowledgeBase) -> None:
-        made = [sample(kb.id, f"file:///d/{name}", name) for name in ("a.txt", "A.txt", "ba.txt", "50%.txt", "x/a.txt")]
+        names = ("a.txt", "A.txt", "ba.txt", "50%.txt", "x/a.txt", "z.zip#in.txt")
+        made = [sample(kb.id, f"file:///d/{name}", name) for name in names]
         await published(catalog, kb, *made)
 
         async def sources(word: str) -> list[str]:
@@ -329,6 +330,7 @@ class Reading(CatalogFixtures):
         assert await sources("a.txt") == ["file:///d/a.txt", "file:///d/x/a.txt"]
         assert await sources("x/a.txt") == ["file:///d/x/a.txt"]
         assert await sources("A.txt") == ["file:///d/A.txt"]
+        assert await sources("in.txt") == ["file:///d/z.zip#in.txt"]
         assert await sources("%.txt") == []
         assert await sources("file:///d/50%.txt") == ["file:///d/50%.txt"]
         for id in (made[0].version.id, made[0].version.document_id):

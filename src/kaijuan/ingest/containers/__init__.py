@@ -1,0 +1,1 @@
+"""Files that hold other documents: archives, mailboxes, messages with attachments."""

@@ -1,0 +1,120 @@
+"""Archives, mailboxes and messages as the documents in them. Stands around any source.
+
+The address of a member is that of its file, "#", and its path inside: file:///a.zip#folder/b.pdf. So all that came
+from a file is below its address, and goes when the file goes.
+"""
+
+from __future__ import annotations
+
+import io
+from collections.abc import AsyncIterator, Iterator
+from dataclasses import dataclass
+from urllib.parse import quote
+
+from kaijuan.errors import DocumentError, OversizeDocumentError
+from kaijuan.ingest.containers import attachments, mailboxes, zips
+from kaijuan.ingest.containers.member import Budget, Member
+from kaijuan.ingest.detect import container_of, may_be_container
+from kaijuan.ingest.ports import Source, SourceFailure, SourceItem
+from kaijuan.ingest.settings import IngestSettings
+from kaijuan.ingest.sources.files import CORPUS_ENDINGS, is_junk
+from kaijuan.ingest.sources.records import RecordFile, records_in
+from kaijuan.ingest.sources.stepping import stepped
+
+_READERS = {
+    "zip": zips.members,
+    "mbox": mailboxes.members,
+    "eml": attachments.mime_attachments,
+    "msg": attachments.outlook_attachments,
+}
+_THEMSELVES = frozenset({"eml", "msg"})
+"""Containers that are documents too."""
+
+
+class ExpandingSource:
+    """A source whose archives, mailboxes and messages are opened. Everything else passes as it is."""
+
+    def __init__(self, inner: Source, settings: IngestSettings) -> None:
+        self._inner = inner
+        self._settings = settings
+
+    def accepts(self, target: str) -> bool:
+        """Say whether `target` is for the source within."""
+        return self._inner.accepts(target)
+
+    def scope(self, target: str) -> str:
+        """Return the scope of the source within: members have longer addresses than their file."""
+        return self._inner.scope(target)
+
+    async def walk(self, target: str) -> AsyncIterator[SourceItem | SourceFailure]:
+        """Yield every document under `target`, those inside containers after their container."""
+        walk = self._inner.walk(target)
+        try:
+            async for found in walk:
+                # Asked here, because a thread for each of 20,000 plain files would take longer than reading them.
+                if isinstance(found, SourceFailure) or found.kind or not may_be_container(found.data, found.name):
+                    yield found
+                    continue
+                async for part in stepped(expanded(found, self._settings)):
+                    yield part
+        finally:
+            close = getattr(walk, "aclose", None)
+            if close is not None:
+                await close()
+
+
+def expanded(item: SourceItem, settings: IngestSettings) -> Iterator[SourceItem | SourceFailure]:
+    """Yield an item, or what is in it when it is a container, to any depth that the settings allow."""
+    budget = Budget(
+        max_bytes=settings.max_bytes,
+        bytes_left=settings.max_unpacked_bytes,
+        members_left=settings.max_members,
+    )
+    yield from _Opening(budget, settings.max_depth).open(item, 0)
+
+
+@dataclass(frozen=True, slots=True)
+class _Opening:
+    budget: Budget
+    max_depth: int
+
+    def open(self, item: SourceItem, depth: int) -> Iterator[SourceItem | SourceFailure]:
+        kind = container_of(item.data, item.name)
+        if not kind:
+            yield from self._corpus(item) if depth and item.name.lower().endswith(CORPUS_ENDINGS) else (item,)
+            return
+        if kind in _THEMSELVES:
+            yield item
+        if depth >= self.max_depth:
+            if kind not in _THEMSELVES:
+                error = OversizeDocumentError(
+                    f"{item.name} lies {depth} archives deep.", hint="Unpack it, or raise ingest.max_depth."
+                )
+                yield _failure(item.source, error)
+            return
+        for found in _READERS[kind](item.data, item.name, self.budget):
+            if isinstance(found, DocumentError):
+                yield _failure(item.source, found)
+                if self.budget.is_spent:
+                    return
+            elif not any(map(is_junk, found.path.split("/"))):
+                yield from self.open(_member(item, found), depth + 1)
+
+    def _corpus(self, item: SourceItem) -> Iterator[SourceItem | SourceFailure]:
+        file = RecordFile(source=item.source, name=item.name, separator="/")
+        yield from records_in(io.BytesIO(item.data), file, max_bytes=self.budget.max_bytes)
+
+
+def _member(container: SourceItem, member: Member) -> SourceItem:
+    separator = "/" if "#" in container.source else "#"
+    path = quote(member.path, safe="/~-._", errors="replace")
+    return SourceItem(
+        source=f"{container.source}{separator}{path}",
+        name=member.path.rpartition("/")[2] or member.path,
+        size=len(member.data),
+        data=member.data,
+    )
+
+
+def _failure(source: str, error: DocumentError) -> SourceFailure:
+    return SourceFailure(source=source, code=error.code, message=str(error))
