@@ -136,6 +136,13 @@ def _judge(judge: Mapping[str, Any]) -> Iterator[RenderableType]:
     if ruled:
         counts = ", ".join(f"{count} {name}" for name, count in ruled.items())
         yield Text(f"\nJudge {screen.line(judge['name'])} on answers: {counts}.", style="dim")
+    beside = judge["beside_rules"]
+    if judge["name"] != "rules" and beside["both"]:
+        yield Text(
+            f"Beside the rules, on {screen.count(beside['both'], 'short answer')}: {beside['same']} the same, "
+            f"{beside['kinder']} kinder, {beside['stricter']} stricter.",
+            style="dim",
+        )
     if judge["failed"]:
         why = ", ".join(f"{count} {screen.line(word)}" for word, count in judge["failures"].items())
         yield Text(f"The judge failed {judge['failed']} times ({why}); these count neither as right nor as wrong.")

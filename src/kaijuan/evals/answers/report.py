@@ -16,6 +16,7 @@ from kaijuan.evals.answers.assess import Assessment
 from kaijuan.evals.answers.conflicts import Handling, names_conflict
 from kaijuan.evals.answers.given import as_row
 from kaijuan.evals.answers.items import Expected
+from kaijuan.evals.answers.judges.rules import graded
 from kaijuan.evals.answers.ports import Grade
 from kaijuan.evals.answers.refusal import Outcome, answered_share, curve, ranking, risk_area, table
 from kaijuan.evals.answers.run import AnswerRun
@@ -189,6 +190,25 @@ def _judging(run: AnswerRun, found: Found) -> dict[str, Any]:
         "failures": failed,
         "failed": sum(failed.values()),
         "failure_examples": list(reasons)[:3],
+        "beside_rules": _beside_rules(found),
+    }
+
+
+def _beside_rules(found: Found) -> dict[str, int]:
+    """Return how often a judge ruled as rules do, on the answers that both can rule on: a judge that is kinder to what
+    does not contain the expected answer is to be doubted."""
+    order = [Grade.NONE, Grade.PART, Grade.FULL]
+    pairs: list[tuple[int, int]] = []
+    for one in found:
+        judge = one.ruling.grade if one.ruling else None
+        rules = graded(one.correctness) if one.correctness else None
+        if judge is not None and rules is not None:
+            pairs.append((order.index(judge), order.index(rules)))
+    return {
+        "both": len(pairs),
+        "same": sum(judge == rules for judge, rules in pairs),
+        "kinder": sum(judge > rules for judge, rules in pairs),
+        "stricter": sum(judge < rules for judge, rules in pairs),
     }
 
 

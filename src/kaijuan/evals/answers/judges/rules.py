@@ -6,10 +6,19 @@ from collections.abc import Sequence
 from typing import Self
 
 from kaijuan.config import EvalSettings
-from kaijuan.evals.answers.correctness import compare
+from kaijuan.evals.answers.correctness import Correctness, compare
 from kaijuan.evals.answers.items import Groups
 from kaijuan.evals.answers.ports import Grade, Ruling
 from kaijuan.evals.answers.support import Support, support
+
+
+def graded(found: Correctness) -> Grade | None:
+    """Return how right an answer is by what it contains; None where that cannot be told by words."""
+    if found.exact or found.hit:
+        return Grade.FULL
+    if found.given is None:
+        return None
+    return Grade.PART if found.given else Grade.NONE
 
 
 class RuleJudge:
@@ -26,13 +35,10 @@ class RuleJudge:
     async def correct(self, question: str, answer: str, gold: Groups) -> Ruling:  # noqa: ARG002
         """Rule by what the answer contains. Long expected answers are said in other words: no ruling."""
         found = compare(answer, gold)
-        if found.exact:
-            return Ruling(grade=Grade.FULL, reason="exact match")
-        if found.given is None:
+        grade = graded(found)
+        if grade is None:
             return Ruling(grade=None, reason="the expected answer is too long to be looked for word by word")
-        if found.hit:
-            return Ruling(grade=Grade.FULL, reason="contained")
-        return Ruling(grade=Grade.PART if found.given else Grade.NONE, reason="not all contained")
+        return Ruling(grade=grade, reason="exact match" if found.exact else f"{found.given:.0%} contained")
 
     async def carried(self, question: str, statement: str, cited: Sequence[str]) -> Ruling:  # noqa: ARG002
         """Rule by words, numbers and names."""
