@@ -350,33 +350,40 @@ def _set_jobs(bench: Bench, measures: Sequence[str], corpus: Corpus, *, quick: b
         )
 
 
-def fill(results: Results, todo: Iterable[Job], peers: Sequence[Peer], work: Path, *, make: bool) -> None:
-    """Run every cell that is not there yet; a system without an environment is left out with a message."""
+def ready(peers: Iterable[Peer], work: Path, *, make: bool) -> Iterator[tuple[Peer, Path, dict[str, str]]]:
+    """Yield the systems that can run, with interpreter and versions; the others are named and left out."""
+    for peer in peers:
+        try:
+            interpreter = python_of(peer, work / "environments", make=make)
+            yield peer, interpreter, versions(peer, interpreter)
+        except (OSError, subprocess.CalledProcessError) as error:
+            print(f"{peer.title}: left out, {error}", file=sys.stderr)
+
+
+def fill(results: Results, todo: Iterable[Job], systems: Sequence[tuple[Peer, Path, dict[str, str]]]) -> None:
+    """Run every cell that is not there yet."""
     for job in todo:
-        for peer in peers:
-            try:
-                interpreter = python_of(peer, work / "environments", make=make)
-                found = versions(peer, interpreter)
-            except (OSError, subprocess.CalledProcessError) as error:
-                print(f"{peer.title}: left out, {error}", file=sys.stderr)
-                continue
+        for peer, interpreter, found in systems:
             if results.has(peer.module, job.measure, job.set, versions=found, data=job.data):
                 continue
             print(f"{time.strftime('%H:%M:%S')} {peer.title}: {job.measure} {job.set}", file=sys.stderr, flush=True)
             run = job.run(peer, interpreter)
             print(f"  {run.state} {json.dumps(run.values, ensure_ascii=False)[:300]}", file=sys.stderr, flush=True)
-            values = {key: value for key, value in run.values.items() if key != "done"}
-            cell = Cell(
-                state=run.state,
-                versions=found,
-                data=job.data,
-                commit=machine()["commit"],
-                date=machine()["date"],
-                peak_mb=run.peak_mb,
-                disk_mb=run.disk_mb,
-                values=values,
-            )
-            results.put(peer.module, job.measure, job.set, cell)
+            results.put(peer.module, job.measure, job.set, _cell(run, job, found))
+
+
+def _cell(run: Ran, job: Job, found: dict[str, str]) -> Cell:
+    facts = machine()
+    return Cell(
+        state=run.state,
+        versions=found,
+        data=job.data,
+        commit=facts["commit"],
+        date=facts["date"],
+        peak_mb=run.peak_mb,
+        disk_mb=run.disk_mb,
+        values={key: value for key, value in run.values.items() if key != "done"},
+    )
 
 
 def main() -> None:
@@ -401,13 +408,8 @@ def main() -> None:
         stored.unlink(missing_ok=True)
     results = Results(stored, machine())
     peers = [peer for peer in PEERS if peer.module in options.systems]
-    fill(
-        results,
-        jobs(bench, options.measures, sets, rows, quick=options.quick),
-        peers,
-        bench.work,
-        make=not options.quick,
-    )
+    systems = list(ready(peers, bench.work, make=not options.quick))
+    fill(results, jobs(bench, options.measures, sets, rows, quick=options.quick), systems)
     print(json.dumps(results.document(), ensure_ascii=False, indent=1))
 
 
