@@ -58,7 +58,7 @@ def _nearest(text: str, quote: str, start: int) -> int:
     if text.startswith(quote, start):
         return start
     after = text.find(quote, start)
-    before = text.rfind(quote, 0, start)
+    before = text.rfind(quote, 0, start + len(quote) - 1)  # may reach beyond where it stood
     places = [place for place in (after, before) if place >= 0]
     return min(places, key=lambda place: abs(place - start), default=-1)
 
