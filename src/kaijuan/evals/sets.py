@@ -68,27 +68,46 @@ class EvalSet:
         return hashlib.sha256("".join(parts).encode()).hexdigest()
 
 
-def load_set(folder: Path) -> EvalSet:
+def load_set(folder: Path, *, judged: bool = True) -> EvalSet:
     """Read one set; EvalDataError says which file or line is at fault.
 
     Blank questions, repeated ids and judgements of unknown questions or documents are left out and named in
-    `problems`; a set of which nothing would be left is an error.
+    `problems`; a set of which nothing would be left is an error. Unless it must be `judged`, qrels.tsv may be missing.
     """
     if not folder.is_dir():
         raise EvalDataError(f"There is no folder {folder}.", hint="Name the folder that holds queries.jsonl.")
+    _refuse_several(folder)
     corpus = corpus_path(folder)
     problems: list[str] = []
     documents = _document_ids(corpus)
     queries = _queries(folder / "queries.jsonl", problems)
-    grades = _grades(folder / "qrels.tsv", {query.id for query in queries}, documents, problems)
+    qrels = folder / "qrels.tsv"
+    optional = not judged and not qrels.exists()
+    grades = {} if optional else _grades(qrels, {query.id for query in queries}, documents, problems)
     return EvalSet(
-        name=folder.resolve().name,
+        name=_name(folder.resolve()),
         folder=folder,
         corpus=corpus,
         queries=tuple(sorted(queries, key=lambda query: query.id)),
         grades=grades,
         problems=tuple(problems),
     )
+
+
+def _refuse_several(folder: Path) -> None:
+    """Name the splits of a set made by `kaijuan eval make`: only one of them is a set to measure on."""
+    if (folder / "queries.jsonl").exists():
+        return
+    below = sorted({*folder.glob("*/queries.jsonl"), *folder.glob("v*/*/queries.jsonl")})
+    if below:
+        names = ", ".join(str(path.parent) for path in below[:MOST_PROBLEMS_SHOWN])
+        raise EvalDataError(f"{folder} holds several sets, one a split.", hint=f"Name one of them: {names}.")
+
+
+def _name(folder: Path) -> str:
+    """Return a set's name: its folder's, and for the split of a set that was made, where it belongs."""
+    made = (folder.parent / "set.json").is_file()
+    return f"{folder.parent.parent.name}-{folder.parent.name}-{folder.name}" if made else folder.name
 
 
 def corpus_path(folder: Path) -> Path:

@@ -82,6 +82,26 @@ def test_a_set_without_answers_says_so(read: Read, beir: Path) -> None:
     assert any("expected answer" in problem for problem in read(beir).problems)
 
 
+def test_judgements_may_be_missing(read: Read, beir: Path) -> None:
+    (beir / "qrels.tsv").unlink()
+    by_id = {item.id: item for item in read(beir).items}
+    assert (by_id["q1"].expected, by_id["q1"].relevant) == (Expected.ANSWER, frozenset())  # it has an answer
+    assert by_id["q2"].expected is Expected.REFUSE
+    assert not any(item.kind == "withheld" for item in read(beir, withheld=True).items)  # nothing known to withhold
+
+
+def test_a_set_may_name_its_kinds(read: Read, beir: Path) -> None:
+    rows = [
+        {"_id": "q1", "text": "a?", "answer": "Paris", "kind": "table"},
+        {"_id": "q2", "text": "b?", "kind": "unanswerable", "answerability": "UNANSWERABLE"},
+        {"_id": "q3", "text": "c?", "answer": "Rome", "kind": 7},
+    ]
+    lines(beir / "queries.jsonl", rows)
+    data = read(beir)
+    assert [item.kind for item in data.items] == ["table", "unanswerable", "answerable"]
+    assert list(data.labels) == ["table", "answerable", "unanswerable"]
+
+
 def test_strangers_are_asked_of_another_corpus(read: Read, beir: Path, tmp_path: Path) -> None:
     folder = tmp_path / "strangers"
     rows = [

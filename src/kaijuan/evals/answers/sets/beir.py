@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from pathlib import Path
 
@@ -18,10 +18,16 @@ LABELS = {
     "unjudged": "the set does not say whether they answer it",
 }
 
+LONGEST_KIND = 40
+
 
 def read(folder: Path, *, withheld: bool = False) -> AnswerSet:
-    """Read a set. A question is answerable where it says so (`answerability`) or a document is judged relevant."""
-    data = load_set(folder)
+    """Read a set; judgements may be missing.
+
+    A question is answerable where it says so (`answerability`), has an answer, or has a relevant document. Where it
+    names a `kind` of its own (sets that `kaijuan eval make` made do), it is reported under that.
+    """
+    data = load_set(folder, judged=False)
     items = [_item(query, data) for query in data.queries]
     if withheld:
         items += _withheld(items)
@@ -35,7 +41,7 @@ def read(folder: Path, *, withheld: bool = False) -> AnswerSet:
         corpus_hash=data.corpus_hash,
         fingerprint=data.fingerprint,
         problems=tuple(problems),
-        labels={kind: said for kind, said in LABELS.items() if any(item.kind == kind for item in items)},
+        labels=_labels(item.kind for item in items),
     )
 
 
@@ -61,9 +67,21 @@ def _kind(query: Query, relevant: frozenset[str]) -> tuple[str, Expected]:
         return "partial", Expected.ANSWER
     if query.answerable is False:
         return "unanswerable", Expected.REFUSE
-    if query.answerable or relevant:
-        return "answerable", Expected.ANSWER
+    if query.answerable or relevant or query.answers:
+        return _own_kind(query) or "answerable", Expected.ANSWER
     return "unjudged", Expected.UNKNOWN
+
+
+def _own_kind(query: Query) -> str:
+    kind = query.fields.get("kind")
+    return " ".join(kind.split())[:LONGEST_KIND] if isinstance(kind, str) else ""
+
+
+def _labels(kinds: Iterable[str]) -> dict[str, str]:
+    """Return what the kinds mean: those of this module in their order, after those that questions name themselves."""
+    found = dict.fromkeys(kinds)
+    own = {kind: "so named by the set" for kind in found if kind not in LABELS}
+    return own | {kind: said for kind, said in LABELS.items() if kind in found}
 
 
 def _withheld(items: list[Item]) -> Iterator[Item]:
