@@ -79,6 +79,14 @@ def test_each_split_is_a_set_that_is_read_as_any_other(root: Path) -> None:
     assert load_set(root / "v1" / "dev").grades == {"bbbb11112222": {"other.md": 1, "quay.md": 2}}
 
 
+def test_the_folder_of_a_set_leads_to_its_splits(root: Path) -> None:
+    assert load_set(root / "v1" / "dev").name == "set-v1-dev"
+    for folder in (root, root / "v1"):
+        with pytest.raises(EvalDataError, match="one a split") as caught:
+            load_set(folder)
+        assert str(root / "v1" / "train") in caught.value.hint
+
+
 def test_items_come_back_as_they_were(root: Path) -> None:
     assert read_items(version_folder(root)) == ITEMS
 
