@@ -11,6 +11,7 @@ from __future__ import annotations
 import argparse
 import asyncio
 import json
+import os
 import shutil
 import sys
 import tempfile
@@ -133,6 +134,7 @@ async def run(rows: int, repeat: int, optimise: bool, home: Path) -> dict[str, o
     await store.stop_owner()
     start = time.perf_counter()
     await index.count(EVERYTHING)
+    report["load_average"] = round(os.getloadavg()[1], 1)
     report["reopen_seconds"] = round(time.perf_counter() - start, 3)
     if optimise:
         start = time.perf_counter()

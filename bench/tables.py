@@ -77,7 +77,8 @@ def index_table(result: Row) -> Iterator[str]:
         f"{result['rows']:,} points. An empty call takes {trip['p50_ms']:.2f} ms (p99 {trip['p99_ms']:.2f}). "
         f"Starting the owner and making a space {result['first_open_seconds']:.1f} s, opening this one again "
         f"{result['reopen_seconds']:.1f} s; {result['load_rows_per_second']:,} points are written a second. The owner "
-        f"holds {memory['resident']} MB, {memory['private']} of them its own and the others pages of files.\n"
+        f"holds {memory['resident']} MB, {memory['private']} of them its own and the others pages of files. "
+        f"The load average was {result['load_average']:.0f}.\n"
     )
     yield "| filter | points | dense p50 / p99 ms | lexical p50 / p99 ms | both at once p50 / p99 ms |"
     yield "|---|---|---|---|---|"
