@@ -257,6 +257,13 @@ def test_what_is_at_fault_is_named(read: Read, tmp_path: Path, file: str, rows: 
         read(tmp_path / "bad")
 
 
+def test_the_splits_of_a_made_set_are_named(read: Read, beir: Path, tmp_path: Path) -> None:
+    beir.rename(tmp_path / "test")
+    with pytest.raises(EvalDataError, match="several sets") as several:
+        read(tmp_path)
+    assert str(tmp_path / "test") in several.value.hint
+
+
 def test_no_folder(read: Read, tmp_path: Path) -> None:
     with pytest.raises(EvalDataError, match="no folder"):
         read(tmp_path / "nowhere")

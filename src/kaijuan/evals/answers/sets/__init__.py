@@ -40,6 +40,8 @@ LAYOUTS: Mapping[str, Callable[[Path, Wishes], AnswerSet]] = MappingProxyType(
     }
 )
 """Name of a file that shows the layout, and its reader; the first that is there counts."""
+_SPLITS = ("*/queries.jsonl", "v*/*/queries.jsonl")
+"""Where a set made by `kaijuan eval make` has its parts."""
 _TAKES_OVER = "questions.jsonl"
 
 
@@ -48,6 +50,8 @@ def load(folder: Path, wishes: Wishes) -> AnswerSet:
     if not folder.is_dir():
         raise EvalDataError(f"There is no folder {folder}.", hint="Name the folder that holds the set.")
     found = next((name for name in LAYOUTS if any(folder.glob(name))), None)
+    if found is None and any(next(folder.glob(pattern), None) for pattern in _SPLITS):
+        found = "queries.jsonl"  # whose reader names the splits
     if found is None:
         names = ", ".join(LAYOUTS)
         raise EvalDataError(f"{folder} holds no answer set.", hint=f"A set is known by one of these files: {names}.")
