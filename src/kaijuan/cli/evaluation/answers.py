@@ -87,10 +87,10 @@ def answers(  # noqa: PLR0913 one argument an option
         run = _measured(session, each, options)
         runs.append(run)
         summaries.append(summary_of(run))
+        if save is not None:
+            written(save, summaries, runs)  # after each set: the next one may be stopped
         if not session.json:
             _say(summaries[-1])
-    if save is not None:
-        written(save, summaries, runs)
     if session.json:
         screen.show_json(summaries[0] if len(summaries) == 1 else {"sets": summaries})
 
