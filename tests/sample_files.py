@@ -9,9 +9,13 @@ from datetime import date
 from functools import cache
 
 import openpyxl
+import pptx
 import xlwt
 from openpyxl.chart import BarChart, Reference
 from openpyxl.comments import Comment
+from pptx.chart.data import CategoryChartData
+from pptx.enum.chart import XL_CHART_TYPE
+from pptx.util import Inches
 
 CODE = b"import os\n\n\ndef needle(x):\n    return x\n\n\nclass A:\n\n    def b(self):\n        pass\n"
 
@@ -241,6 +245,37 @@ def xls() -> bytes:
     book.get_sheet(1).visibility = 1
     out = io.BytesIO()
     book.save(out)
+    return out.getvalue()
+
+
+@cache
+def pptx_file() -> bytes:
+    """Slides with a title, a list, a table with merged cells, two columns of boxes, a chart and notes."""
+    deck = pptx.Presentation()
+    first = deck.slides.add_slide(deck.slide_layouts[1])
+    first.shapes.title.text = "年度报告"
+    frame = first.placeholders[1].text_frame
+    frame.text = "收入 needle"
+    below = frame.add_paragraph()
+    below.text, below.level = "国内", 1
+    first.notes_slide.notes_text_frame.text = "讲慢一些"
+    second = deck.slides.add_slide(deck.slide_layouts[6])
+    for words, left, top in (("右下", 5, 3), ("左上", 0.5, 1), ("右上", 5, 1), ("左下", 0.5, 3)):
+        box = second.shapes.add_textbox(Inches(left), Inches(top), Inches(4), Inches(1.5))
+        box.text_frame.text = words
+    third = deck.slides.add_slide(deck.slide_layouts[5])
+    third.shapes.title.text = "表和图"
+    table = third.shapes.add_table(3, 2, Inches(0.5), Inches(2), Inches(4), Inches(1)).table
+    for at, words in enumerate(("名称", "数量", "甲", "1", "", "2")):
+        table.cell(at // 2, at % 2).text = words
+    table.cell(1, 0).merge(table.cell(2, 0))
+    data = CategoryChartData(number_format="0%")
+    data.categories = ["一月", "二月"]
+    data.add_series("占比", (0.25, 0.5))
+    third.shapes.add_chart(XL_CHART_TYPE.COLUMN_CLUSTERED, Inches(5), Inches(2), Inches(4), Inches(3), data)
+    third._element.set("show", "0")
+    out = io.BytesIO()
+    deck.save(out)
     return out.getvalue()
 
 

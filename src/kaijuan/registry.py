@@ -40,6 +40,7 @@ BUILT_IN = MappingProxyType(
         ("parser", "markdown"): ("kaijuan.ingest.parsers.markdown:MarkdownParser", ""),
         ("parser", "msg"): ("kaijuan.ingest.parsers.mail:MsgParser", ""),
         ("parser", "pdf"): ("kaijuan.ingest.parsers.pdf:PdfParser", ""),
+        ("parser", "pptx"): ("kaijuan.ingest.parsers.pptx:PptxParser", ""),
         ("parser", "record"): ("kaijuan.ingest.parsers.record:RecordParser", ""),
         ("parser", "rst"): ("kaijuan.ingest.parsers.rst:RstParser", ""),
         ("parser", "rtf"): ("kaijuan.ingest.parsers.rtf:RtfParser", ""),

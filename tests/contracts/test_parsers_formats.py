@@ -9,6 +9,7 @@ from kaijuan.ingest.parsers.epub import EpubParser
 from kaijuan.ingest.parsers.json_text import JsonParser
 from kaijuan.ingest.parsers.mail import EmlParser
 from kaijuan.ingest.parsers.notebook import NotebookParser
+from kaijuan.ingest.parsers.pptx import PptxParser
 from kaijuan.ingest.parsers.rst import RstParser
 from kaijuan.ingest.parsers.rtf import RtfParser
 from kaijuan.ingest.parsers.subtitles import SubtitleParser
@@ -166,3 +167,14 @@ class TestEml(ParserContract):
 
     def encrypted(self) -> list[bytes]:
         return [b"From: a@b\nMIME-Version: 1.0\nContent-Type: application/pkcs7-mime\n\nMIIB\n"]
+
+
+class TestPptx(ParserContract):
+    def make(self) -> Parser:
+        return PptxParser()
+
+    def good(self) -> bytes:
+        return sample_files.pptx_file()
+
+    def broken(self) -> list[bytes]:
+        return [b"PK\x03\x04" + bytes(60), sample_files.zipped({"ppt/presentation.xml": b"<p/>"})]

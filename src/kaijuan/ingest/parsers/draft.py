@@ -82,6 +82,10 @@ class Draft:
         self._parts.append(text)
         self._length = span.end
 
+    def leave_headings(self) -> None:
+        """Begin a part (a slide) to which the headings before it do not belong."""
+        self._above.clear()
+
     def add_table(self, made: PipeTable | None, *, origin: Origin = NOWHERE) -> None:
         """Append a table with its cells; nothing when there is none."""
         if made is not None:
