@@ -17,6 +17,24 @@ from pptx.chart.data import CategoryChartData
 from pptx.enum.chart import XL_CHART_TYPE
 from pptx.util import Inches
 
+
+def zipped(members: dict[str, bytes], *, locked: bool = False) -> bytes:
+    """Return a zip archive; `locked` sets the mark of encryption on every member."""
+    out = io.BytesIO()
+    with zipfile.ZipFile(out, "w") as archive:
+        for name, data in members.items():
+            archive.writestr(name, data)
+    if not locked:
+        return out.getvalue()
+    data = bytearray(out.getvalue())
+    for start, flags in ((b"PK\x03\x04", 6), (b"PK\x01\x02", 8)):
+        at = data.find(start)
+        while at >= 0:
+            data[at + flags] |= 1
+            at = data.find(start, at + 4)
+    return bytes(data)
+
+
 CODE = b"import os\n\n\ndef needle(x):\n    return x\n\n\nclass A:\n\n    def b(self):\n        pass\n"
 
 RST = """
@@ -279,18 +297,65 @@ def pptx_file() -> bytes:
     return out.getvalue()
 
 
-def zipped(members: dict[str, bytes], *, locked: bool = False) -> bytes:
-    """Return a zip archive; `locked` sets the mark of encryption on every member."""
-    out = io.BytesIO()
-    with zipfile.ZipFile(out, "w") as archive:
-        for name, data in members.items():
-            archive.writestr(name, data)
-    if not locked:
-        return out.getvalue()
-    data = bytearray(out.getvalue())
-    for start, flags in ((b"PK\x03\x04", 6), (b"PK\x01\x02", 8)):
-        at = data.find(start)
-        while at >= 0:
-            data[at + flags] |= 1
-            at = data.find(start, at + 4)
-    return bytes(data)
+def open_document(kind: str, body: str, *, styles: str = "") -> bytes:
+    """Return an OpenDocument file of a kind ("text", ...) with this body; names need no declarations of their own."""
+    spaces = " ".join(
+        f"xmlns:{name}='urn:oasis:names:tc:opendocument:xmlns:{name}:1.0'"
+        for name in ("office", "text", "table", "style", "presentation", "meta", "drawing")
+    ).replace("xmlns:drawing=", "xmlns:draw=")
+    others = " xmlns:svg='urn:oasis:names:tc:opendocument:xmlns:svg-compatible:1.0' xmlns:dc='http://purl.org/dc/elements/1.1/'"
+    content = (
+        f"<office:document-content {spaces}{others}><office:automatic-styles>{styles}</office:automatic-styles>"
+        f"<office:body><office:{kind}>{body}</office:{kind}></office:body></office:document-content>"
+    )
+    meta = (
+        f"<office:document-meta {spaces}{others}><office:meta><dc:title>标题</dc:title><meta:initial-creator>李雷"
+        "</meta:initial-creator><meta:keyword>甲</meta:keyword></office:meta></office:document-meta>"
+    )
+    return zipped(
+        {
+            "mimetype": f"application/vnd.oasis.opendocument.{kind}".encode(),
+            "content.xml": content.encode(),
+            "meta.xml": meta.encode(),
+        }
+    )
+
+
+ODT = open_document(
+    "text",
+    "<text:tracked-changes><text:p>gone</text:p></text:tracked-changes><text:h text:outline-level='1'>第一章</text:h>"
+    "<text:p>一段<text:s/>needle<text:note><text:note-citation>1</text:note-citation><text:note-body><text:p>注"
+    "</text:p></text:note-body></text:note></text:p><text:list text:style-name='N'><text:list-item><text:p>甲</text:p>"
+    "<text:list><text:list-item><text:p>乙</text:p></text:list-item></text:list></text:list-item><text:list-item>"
+    "<text:p>丙</text:p></text:list-item></text:list><table:table><table:table-header-rows><table:table-row>"
+    "<table:table-cell><text:p>名称</text:p></table:table-cell><table:table-cell><text:p>数量</text:p></table:table-cell>"
+    "</table:table-row></table:table-header-rows><table:table-row><table:table-cell table:number-rows-spanned='2'>"
+    "<text:p>丁</text:p></table:table-cell><table:table-cell><text:p>1</text:p></table:table-cell></table:table-row>"
+    "<table:table-row><table:covered-table-cell/><table:table-cell><text:p>2</text:p></table:table-cell>"
+    "</table:table-row></table:table><text:p><draw:frame><draw:image/><svg:desc>两只鸭子</svg:desc></draw:frame></text:p>"
+    "<text:p text:style-name='Preformatted_20_Text'>x = 1</text:p>"
+    "<text:p text:style-name='Preformatted_20_Text'>y</text:p>",
+    styles="<text:list-style style:name='N'><text:list-level-style-number text:level='1' style:num-format='1' "
+    "style:num-suffix='.'/><text:list-level-style-bullet text:level='2'/></text:list-style>",
+)
+ODS = open_document(
+    "spreadsheet",
+    "<table:table table:name='销售'><table:table-column/><table:table-column table:visibility='collapse'/>"
+    "<table:table-row><table:table-cell><text:p>名称</text:p></table:table-cell><table:table-cell><text:p>数量</text:p>"
+    "</table:table-cell><table:table-cell table:number-columns-repeated='16382'/></table:table-row><table:table-row>"
+    "<table:table-cell office:value-type='string'><text:p>needle</text:p><office:annotation>"
+    "<dc:creator>李雷</dc:creator>"
+    "<text:p>核对</text:p></office:annotation></table:table-cell><table:table-cell office:value-type='currency'>"
+    "<text:p>¥1.50</text:p></table:table-cell></table:table-row>"
+    "<table:table-row table:number-rows-repeated='1048574'><table:table-cell table:number-columns-repeated='16384'/>"
+    "</table:table-row></table:table>",
+)
+ODP = open_document(
+    "presentation",
+    "<draw:page><draw:frame svg:x='1cm' svg:y='5cm' svg:width='9cm' svg:height='2cm'><draw:text-box><text:p>下 needle"
+    "</text:p></draw:text-box></draw:frame><draw:frame svg:x='1cm' svg:y='2cm' svg:width='9cm' svg:height='2cm'>"
+    "<draw:text-box><text:p>上</text:p></draw:text-box></draw:frame><draw:frame presentation:class='title'>"
+    "<draw:text-box><text:p>年度</text:p></draw:text-box></draw:frame><presentation:notes><draw:frame "
+    "presentation:class='notes'><draw:text-box><text:p>讲慢</text:p></draw:text-box></draw:frame></presentation:notes>"
+    "</draw:page>",
+)

@@ -9,6 +9,7 @@ from kaijuan.ingest.parsers.epub import EpubParser
 from kaijuan.ingest.parsers.json_text import JsonParser
 from kaijuan.ingest.parsers.mail import EmlParser
 from kaijuan.ingest.parsers.notebook import NotebookParser
+from kaijuan.ingest.parsers.odf import OdpParser, OdsParser, OdtParser
 from kaijuan.ingest.parsers.pptx import PptxParser
 from kaijuan.ingest.parsers.rst import RstParser
 from kaijuan.ingest.parsers.rtf import RtfParser
@@ -178,3 +179,48 @@ class TestPptx(ParserContract):
 
     def broken(self) -> list[bytes]:
         return [b"PK\x03\x04" + bytes(60), sample_files.zipped({"ppt/presentation.xml": b"<p/>"})]
+
+
+class TestOdt(ParserContract):
+    def make(self) -> Parser:
+        return OdtParser()
+
+    def good(self) -> bytes:
+        return sample_files.ODT
+
+    def broken(self) -> list[bytes]:
+        return [b"PK\x03\x04" + bytes(60), sample_files.zipped({"content.xml": b"<x/>"})]
+
+    def encrypted(self) -> list[bytes]:
+        manifest = b"<m><file-entry><encryption-data/></file-entry></m>"
+        return [sample_files.zipped({"content.xml": b"???", "META-INF/manifest.xml": manifest})]
+
+
+class TestOds(ParserContract):
+    def make(self) -> Parser:
+        return OdsParser()
+
+    def good(self) -> bytes:
+        return sample_files.ODS
+
+    def broken(self) -> list[bytes]:
+        return [b"PK\x03\x04" + bytes(60), sample_files.zipped({"content.xml": b"<x/>"})]
+
+    def encrypted(self) -> list[bytes]:
+        manifest = b"<m><file-entry><encryption-data/></file-entry></m>"
+        return [sample_files.zipped({"content.xml": b"???", "META-INF/manifest.xml": manifest})]
+
+
+class TestOdp(ParserContract):
+    def make(self) -> Parser:
+        return OdpParser()
+
+    def good(self) -> bytes:
+        return sample_files.ODP
+
+    def broken(self) -> list[bytes]:
+        return [b"PK\x03\x04" + bytes(60), sample_files.zipped({"content.xml": b"<x/>"})]
+
+    def encrypted(self) -> list[bytes]:
+        manifest = b"<m><file-entry><encryption-data/></file-entry></m>"
+        return [sample_files.zipped({"content.xml": b"???", "META-INF/manifest.xml": manifest})]
