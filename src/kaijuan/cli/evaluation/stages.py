@@ -31,7 +31,7 @@ def shown_stages(clock: Callable[[], float] = time.monotonic) -> Iterator[Told]:
 
     def report(stage: str, done: int, total: int) -> None:
         nonlocal last_stage, last_time
-        if stage == last_stage and clock() - last_time < PLAIN_SECONDS:
+        if stage == last_stage and done < total and clock() - last_time < PLAIN_SECONDS:
             return
         last_stage, last_time = stage, clock()
         console.print(f"{screen.line(stage)}: {done} of {total}", soft_wrap=True)
