@@ -238,19 +238,19 @@ def _checked(metric: str) -> str:
 @contextmanager
 def _watched(set_name: str, variant: str) -> Iterator[Watch]:
     """Show the progress of one run."""
-    from kaijuan.cli.evaluation.progress import shown_count
-    from kaijuan.cli.progress import shown_progress
+    from kaijuan.cli.evaluation.progress import Stages
     from kaijuan.evals.experiments.run import Watch
 
-    with shown_progress() as progress, shown_count(f"asking {set_name}, {variant}") as asked:
-        yield Watch(progress=progress, asked=asked)
+    with Stages(f"asking {set_name}, {variant}") as stages:
+        yield Watch(progress=stages.taken_in, asked=stages.asked)
 
 
 @contextmanager
-def _trial(number: int, total: int, values: Mapping[str, Any]) -> Iterator[Callable[[int, int], None]]:
-    """Show the progress of one trial; 0 is the baseline."""
-    from kaijuan.cli.evaluation.progress import shown_count
+def _trial(set_name: str, number: int, total: int, values: Mapping[str, Any]) -> Iterator[Watch]:
+    """Show the progress of one set of a trial."""
+    from kaijuan.cli.evaluation.progress import Stages
+    from kaijuan.evals.experiments.run import Watch
 
-    what = ", ".join(f"{name} = {value}" for name, value in values.items()) or "the baseline"
-    with shown_count(f"trial {number} of {total}: {what}") as asked:
-        yield asked
+    what = ", ".join(f"{name} = {value}" for name, value in values.items()) or "as it is"
+    with Stages(f"trial {number} of {total}, {what}: {set_name}") as stages:
+        yield Watch(progress=stages.taken_in, asked=stages.asked)

@@ -19,7 +19,7 @@ from kaijuan.errors import UsageError
 from kaijuan.evals.experiments.changes import changed, flattened, public_settings
 from kaijuan.evals.experiments.outcome import READER_STAGE, ArmOutcome, outcome_of
 from kaijuan.evals.experiments.plan_file import PlanFile, read_plan, set_folders
-from kaijuan.evals.experiments.run import stored_of
+from kaijuan.evals.experiments.run import Watch, stored_of
 from kaijuan.evals.experiments.space import Attempt, Search, Space, Trial, Values, grid_of, opened, read_space
 from kaijuan.evals.experiments.split import split
 from kaijuan.evals.experiments.store import StoredRun, run_path, save_run
@@ -81,13 +81,13 @@ class Tuned:
         return self.held_out is not None and self.held_out.pooled.verdict() == "better"
 
 
-TrialWatcher = Callable[[int, int, Values], AbstractContextManager[Callable[[int, int], None]]]
-"""Given the number of a trial, how many there are, and its values; gives what is told of the questions asked."""
+TrialWatcher = Callable[[str, int, int, Values], AbstractContextManager[Watch]]
+"""Given the set's name, the number of a trial (0 is the baseline), how many there are, and what it changes."""
 
 
-def unwatched(_number: int, _total: int, _values: Values) -> AbstractContextManager[Callable[[int, int], None]]:
+def unwatched(_set: str, _number: int, _total: int, _values: Values) -> AbstractContextManager[Watch]:
     """Tell nobody."""
-    return nullcontext(lambda _done, _total: None)
+    return nullcontext(Watch())
 
 
 def read_tuning(path: Path, config: Config) -> Tuning:
@@ -129,21 +129,19 @@ async def tune(
         split(data, sample(data.judged, plan.limit, plan.seed), held_out=tuning.held_out, seed=plan.seed)
         for data in sets
     ]
-    bench = Bench(tuning=tuning, home=home, embedder=embedder)
     search = _search(tuning, sets, results)
-    total = search.total(tuning.trials)
-    with watcher(0, total, {}) as asked:
-        baseline_dev = await bench.score(base.config, [dev for dev, _ in parts], asked)
-    while len(search.trials) < total:
-        await _try_next(search, bench, [dev for dev, _ in parts], total, watcher)
+    bench = Bench(tuning=tuning, home=home, embedder=embedder, watcher=watcher, total=search.total(tuning.trials))
+    devs, tests = [dev for dev, _ in parts], [test for _, test in parts]
+    baseline_dev = await bench.score(Trying(number=0, config=base.config, values={}), devs)
+    while len(search.trials) < bench.total:
+        await _try_next(search, bench, devs)
     tried = search.trials
     best = _best(tried, baseline_dev)
     runs: list[StoredRun] = []
-    for variant in (base, *([_variant(base.config, best.values)] if best else [])):
-        for _, test in parts:
-            with watcher(total, total, variant.changes) as asked:
-                run = await bench.run(variant.config, test, asked)
-            stored = stored_of(plan, test, variant, run, clock())
+    for variant in (base, *([variant_of(base.config, BEST, best.values)] if best else [])):
+        trying = Trying(number=bench.total, config=variant.config, values=variant.changes)
+        for test in tests:
+            stored = stored_of(plan, test, variant, await bench.run(trying, test), clock())
             save_run(run_path(results, plan.name, test.name, variant.name), stored)
             runs.append(stored)
     return Tuned(
@@ -160,24 +158,43 @@ async def tune(
 
 
 @dataclass(frozen=True, kw_only=True)
+class Trying:
+    """Settings that are being tried."""
+
+    number: int
+    config: Config
+    values: Values
+
+
+@dataclass(frozen=True, kw_only=True)
 class Bench:
     """Asks the questions of a part with given settings."""
 
     tuning: Tuning
     home: Path
     embedder: Callable[[], Embedder] | None
+    watcher: TrialWatcher
+    total: int
 
-    async def run(self, config: Config, part: EvalSet, asked: Callable[[int, int], None]) -> RetrievalRun:
+    async def run(self, trying: Trying, part: EvalSet) -> RetrievalRun:
         """Ask all questions of one part."""
         options = Options(k=self.tuning.plan.k, limit=0, seed=self.tuning.plan.seed)
-        return (await measure(part, self.home, config, options, embedder=self.embedder, asked=asked)).run
+        with self.watcher(part.name, trying.number, self.total, trying.values) as watch:
+            measured = await measure(
+                part,
+                self.home,
+                trying.config,
+                options,
+                embedder=self.embedder,
+                progress=watch.progress,
+                asked=watch.asked,
+            )
+        return measured.run
 
-    async def score(self, config: Config, parts: Sequence[EvalSet], asked: Callable[[int, int], None]) -> float:
+    async def score(self, trying: Trying, parts: Sequence[EvalSet]) -> float:
         """Return the average over the sets of their mean in the metric that decides."""
-        means = []
-        for part in parts:
-            run = await self.run(config, part, asked)
-            means.append(scores_of(run, part, READER_STAGE).means[self.tuning.plan.metric])
+        metric = self.tuning.plan.metric
+        means = [scores_of(await self.run(trying, part), part, READER_STAGE).means[metric] for part in parts]
         return math.fsum(means) / len(means)
 
 
@@ -195,7 +212,7 @@ def _search(tuning: Tuning, sets: Sequence[EvalSet], results: Path) -> Search:
     return opened(path, name, tuning.space, grid=tuning.method == "grid", seed=plan.seed)
 
 
-async def _try_next(search: Search, bench: Bench, parts: Sequence[EvalSet], total: int, watcher: TrialWatcher) -> None:
+async def _try_next(search: Search, bench: Bench, parts: Sequence[EvalSet]) -> None:
     base = bench.tuning.plan.variants[0].config
     with search.next() as attempt:
         if (known := _known(search, attempt)) is not None:
@@ -206,8 +223,9 @@ async def _try_next(search: Search, bench: Bench, parts: Sequence[EvalSet], tota
         except UsageError as error:
             attempt.reason = error.message
             return
-        with watcher(attempt.number + 1, total, attempt.values) as asked:
-            attempt.score = await bench.score(config, parts, asked)
+        attempt.score = await bench.score(
+            Trying(number=attempt.number + 1, config=config, values=attempt.values), parts
+        )
 
 
 def _known(search: Search, attempt: Attempt) -> Trial | None:
@@ -218,7 +236,3 @@ def _best(tried: Sequence[Trial], baseline: float) -> Trial | None:
     """Return the first of the best trials, None where none is above the baseline."""
     above = [trial for trial in tried if trial.score is not None and trial.score > baseline]
     return max(above, key=lambda trial: (trial.score or 0.0, -trial.number), default=None)
-
-
-def _variant(base: Config, values: Values) -> Variant:
-    return variant_of(base, BEST, values)

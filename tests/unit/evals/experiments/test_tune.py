@@ -11,6 +11,7 @@ import pytest
 
 from kaijuan.config import Config
 from kaijuan.errors import EvalDataError, KaijuanError, UsageError
+from kaijuan.evals.experiments.run import Watch
 from kaijuan.evals.experiments.space import Choices, Range, grid_of, opened, read_space
 from kaijuan.evals.experiments.split import split
 from kaijuan.evals.experiments.store import load_runs
@@ -145,11 +146,11 @@ class Told:
         self._stop_at = stop_at
 
     @contextmanager
-    def __call__(self, number: int, _total: int, _values: object) -> Iterator[Callable[[int, int], None]]:
+    def __call__(self, _set: str, number: int, _total: int, _values: object) -> Iterator[Watch]:
         if number == self._stop_at:
             raise KeyboardInterrupt
         self.asked.append(number)
-        yield lambda _done, _total: None
+        yield Watch()
 
 
 async def tuned(plan: Tuning, tmp_path: Path, told: Told) -> Tuned:
