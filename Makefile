@@ -3,9 +3,11 @@ PYTHON ?= python3
 VENV ?= .venv
 BIN := $(VENV)/bin
 HOME_DEMO ?= .demo
+HOME_GATE ?= .gate
+GATE := eval gate --baseline bench/gate/baseline.json --data bench/gate/company_zh_en
 SHELL := /bin/bash
 
-.PHONY: help demo test test-fast check format lint types layers deps docs docs-check bench bench-quick lock clean
+.PHONY: help demo test test-fast check format lint types layers deps docs docs-check gate gate-baseline bench bench-quick lock clean
 
 help:  ## List the targets
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*##/\t/' | expand -t 14
@@ -30,7 +32,7 @@ test: $(VENV)/.dev  ## Set up and pass the tests
 test-fast: $(VENV)/.dev  ## The tests without the slow ones
 	$(BIN)/python -m pytest -m "not slow"
 
-check: lint types layers deps docs-check test  ## All that CI runs
+check: lint types layers deps docs-check test gate  ## All that CI runs
 
 format: $(VENV)/.dev  ## Format the code and mend what can be mended
 	$(BIN)/ruff format src tests bench docs
@@ -57,6 +59,12 @@ docs-check: $(VENV)/.dev  ## The generated pages are fresh
 	$(BIN)/python docs/make_reference.py --check
 	$(BIN)/python docs/make_cli.py --check
 
+gate: $(VENV)/.dev  ## The bundled questions are answered by the right sections as well as before
+	@$(BIN)/kaijuan --home $(HOME_GATE) $(GATE)
+
+gate-baseline: $(VENV)/.dev  ## Write what they score now as what they must score from now on
+	@$(BIN)/kaijuan --home $(HOME_GATE) $(GATE) --write
+
 bench: $(VENV)/.dev  ## Print every number that the docs quote (takes hours)
 	$(BIN)/python -m bench.run
 
@@ -70,4 +78,4 @@ lock:  ## Renew the lock files (needs uv)
 	  --extra eval pyproject.toml requirements/dev.in -c requirements/run.lock -o requirements/dev.lock
 
 clean:  ## Remove what was built
-	rm -rf $(VENV) $(HOME_DEMO) build dist .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache
+	rm -rf $(VENV) $(HOME_DEMO) $(HOME_GATE) build dist .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache
