@@ -238,12 +238,12 @@ def _filters(cells: Cells) -> Iterator[str]:
         yield (
             f"**Filters and deletion, {size} of one chunk each**, vectors from a seeded stub, exact neighbours by "
             "numpy under the filter; vector search alone, so that recall has a truth (ours: `retrieve.dense_weight` 1, "
-            "the lexical route runs all the same). Cells: recall@10, p50 / p99 ms by the clock. "
-            f"{_load({system: {size: own[size]} for system, own in rows.items() if size in own})}\n"
+            "the lexical route runs all the same). Cells: recall@10, p50 / p99 ms by the clock, to be compared between "
+            "rows of like load only.\n"
         )
         heads = ("no filter", *(f"{share} match" for share in FILTERS[1:-1]), "after a fifth was deleted")
-        yield f"| system | ingest s (processor s) | {' | '.join(heads)} | deletion s | found though it must not be |"
-        yield "|---" * (len(heads) + 4) + "|"
+        yield f"| system | ingest s (processor s) | {' | '.join(heads)} | deletion s | wrongly found | load |"
+        yield "|---" * (len(heads) + 5) + "|"
         for peer in PEERS:
             cell = rows.get(peer.module, {}).get(size)
             if cell is not None:
@@ -256,6 +256,7 @@ def _filter_row(cell: Mapping[str, Any]) -> Iterator[str]:
     if "ingest_seconds" not in values:
         yield str(cell["state"])
         yield from [MISSING] * (len(FILTERS) + 2)
+        yield _loads(values)
         return
     yield f"{values['ingest_seconds']:,.0f} ({values.get('ingest_cpu_seconds', 0):,.0f})"
     asked = values.get("filters", {})
@@ -264,6 +265,11 @@ def _filter_row(cell: Mapping[str, Any]) -> Iterator[str]:
         yield f"{one['recall@10']:.3f}, {one['p50_ms']:.0f} / {one['p99_ms']:.0f}" if one else _why(cell)
     yield f"{values['delete_seconds']:,.1f}" if "delete_seconds" in values else _why(cell)
     yield str(sum(one["wrong"] for one in asked.values()))
+    yield _loads(values)
+
+
+def _loads(values: Mapping[str, Any]) -> str:
+    return " to ".join(str(load) for load in values.get("load", [])) or MISSING
 
 
 def _why(cell: Mapping[str, Any]) -> str:
