@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import Any
 
 from bench.peers.tables import peers_table
-from bench.tables import answers_table, fusion_table, index_table, install_table, scaling_table
+from bench.tables import ablation_table, answers_table, fusion_table, index_table, install_table, scaling_table
 
 ROOT = Path(__file__).resolve().parent.parent
 RESULTS = ROOT / "bench" / "results"
@@ -39,11 +39,12 @@ EMBEDDED_SETS = (
     "pubmedqa_en",
 )
 FUSED_SETS = ("cmrc2018_zh", "drcd_zht", "xquad_zh_en", "mtrag_un_en")
+ABLATED_SETS = ("cmrc2018_zh", "drcd_zht", "xquad_zh_en", "mtrag_un_en", "clapnq_en")
 ANSWERED_SETS = (
     *("cmrc2018_zh", "drcd_zht", "clapnq_en", "mtrag_un_en", "financebench_en"),
     *("simpleqa_zh", "rgb_zh_en", "ramdocs_en", "tatqa_en"),
 )
-NEED_DATA = ("retrieval", "embedding_quality", "fusion", "answers")
+NEED_DATA = ("retrieval", "ablation", "embedding_quality", "fusion", "answers")
 
 Row = dict[str, Any]
 
@@ -175,6 +176,13 @@ BENCHES = (
         full=tuple(str(DATA / name) for name in SETS),
         quick=(str(DATA / "xquad_zh_en"), "--limit", "100"),
         table=retrieval_table,
+    ),
+    Bench(
+        name="ablation",
+        title="Ablation: what each stage is worth",
+        full=(*(str(DATA / name) for name in ABLATED_SETS), "--limit", "300", "--deep"),
+        quick=(str(DATA / "xquad_zh_en"), "--limit", "100"),
+        table=ablation_table,
     ),
     Bench(
         name="fusion",

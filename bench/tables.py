@@ -157,3 +157,23 @@ def install_table(result: Row) -> Iterator[str]:
         f"{result['packages']} packages: {result['download_mb']:.0f} MB to download, {result['venv_mb']:.0f} MB in the "
         "virtual environment."
     )
+
+
+def ablation_table(result: Row) -> Iterator[str]:
+    """Yield the rows of bench/ablation.py: the difference of each ablation to the whole, starred where it is sure."""
+    sets = result["sets"]
+    yield (
+        f"{result['metric']} less that of the whole search, {result['questions']} questions, at most "
+        f"{result['limit'] or 'all'} a set. A star: p below 0.05 by a paired randomisation test, corrected by Holm for "
+        "the number of ablations.\n"
+    )
+    yield f"| left out or done another way | {' | '.join(sets)} | average (95 %) |\n" + "|---" * (2 + len(sets)) + "|"
+    for arm in result["variants"]:
+        cells = [_starred(arm["sets"][name]) for name in sets]
+        whole = arm["pooled"]
+        cells.append(f"{_starred(whole)} ({whole['low']:+.3f} to {whole['high']:+.3f})")
+        yield f"| {arm['name']} | {' | '.join(cells)} |"
+
+
+def _starred(found: Row) -> str:
+    return f"{found['effect']:+.3f}{'*' if found['p_holm'] < 0.05 else ''}"
