@@ -43,7 +43,7 @@ async def examine(item: Item, given: Given, judge: Judge) -> Cited:
     """Return how the citations of an answer hold; statements and citations that could not be judged are left out."""
     judged: Counter[str] = Counter()
     recalled: list[bool] = []
-    precise: list[bool] = []
+    precise: list[bool | None] = []
     for statement in given.statements:
         cited = given.cited(statement)
         whole = await _carries(judge, item, statement, cited, judged)
@@ -51,12 +51,11 @@ async def examine(item: Item, given: Given, judge: Judge) -> Cited:
             continue
         recalled.append(whole)
         for place in range(len(cited)):
-            found = whole and await _works(judge, item, statement, cited, place, judged)
-            if found is not None:
-                precise.append(found)
+            precise.append(whole and await _works(judge, item, statement, cited, place, judged))
+    uncited = bool(recalled) and not precise
     return Cited(
         recall=_share(recalled),
-        precision=_share(precise) if precise or not recalled else 0.0,
+        precision=0.0 if uncited else _share([one for one in precise if one is not None]),
         supports=tuple(support(statement.text, given.cited(statement)) for statement in given.statements),
         judged=judged,
     )

@@ -75,6 +75,18 @@ async def test_what_a_judge_could_not_tell_counts_nowhere_and_is_counted() -> No
     assert (nothing.recall, nothing.precision) == (None, None)
 
 
+class _SureOfAllOnly(_Moody):
+    """Rules on all citations of a statement together, and fails on each alone."""
+
+    async def carried(self, question: str, statement: str, cited: Sequence[str]) -> Ruling:
+        return Ruling(grade=Grade.FULL) if len(cited) > 1 else Ruling(grade=None, failure="timeout")
+
+
+async def test_precision_is_not_nought_where_it_could_not_be_told() -> None:
+    found = await examine(item(), given(("Paris is old.", [0, 1]), quotes=["x", "y"]), _SureOfAllOnly())
+    assert (found.recall, found.precision) == (1.0, None)
+
+
 async def test_without_citations_precision_is_nought() -> None:
     found = await examine(item(), given(("Paris is old.", [])), RuleJudge())
     assert (found.recall, found.precision) == (0.0, 0.0)
