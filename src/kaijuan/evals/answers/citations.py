@@ -50,8 +50,8 @@ async def examine(item: Item, given: Given, judge: Judge) -> Cited:
         if whole is None:
             continue
         recalled.append(whole)
-        for place in range(len(cited)):
-            precise.append(whole and await _works(judge, item, statement, cited, place, judged))
+        places = range(len(cited))
+        precise += [whole and await _works(judge, item, statement, cited, place, judged) for place in places]
     uncited = bool(recalled) and not precise
     return Cited(
         recall=_share(recalled),
