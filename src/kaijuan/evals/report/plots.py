@@ -72,7 +72,7 @@ class Mark:
 
 def effects(marks: Sequence[Mark], *, id: str, title: str, label: str) -> str:
     """Draw differences to the baseline with their intervals, each named above its line."""
-    height = 0.7 + sum(0.46 if mark.strong else 0.36 for mark in marks)
+    height = 0.7 + sum(0.52 if mark.strong else 0.38 for mark in marks)
     with _axes(height) as (axes, finished):
         axes.axvline(0, color=FAINT, linewidth=1.2)
         at = 0.0
@@ -85,7 +85,7 @@ def effects(marks: Sequence[Mark], *, id: str, title: str, label: str) -> str:
                 clean(mark.name),
                 (0, at),
                 xycoords=axes.get_yaxis_transform(),
-                xytext=(2 if mark.strong else 10, 6),
+                xytext=(2 if mark.strong else 10, 8),
                 textcoords="offset points",
                 color=INK if mark.strong else FAINT,
                 fontsize=11 if mark.strong else 10,
