@@ -1,13 +1,16 @@
 import io
 import re
 import zipfile
+from collections.abc import Callable
 
 import docx
+import docx.document
 import pytest
 from docx.oxml import OxmlElement
 from docx.oxml.ns import qn
 from hypothesis import given
 from hypothesis import strategies as st
+from lxml import etree
 
 from kaijuan.core.documents import BlockKind, ParsedDocument
 from kaijuan.errors import EmptyDocumentError, OversizeDocumentError
@@ -325,3 +328,72 @@ def test_blocks_of_markdown_know_their_line() -> None:
     table = document.blocks[-1].table
     assert table is not None
     assert [cell.header for cell in table.cells] == [True, True, False, False]
+
+
+def word_file(change: Callable[[docx.document.Document], None]) -> ParsedDocument:
+    document = docx.Document()
+    change(document)
+    out = io.BytesIO()
+    document.save(out)
+    return DocxParser().parse(out.getvalue(), "x.docx")
+
+
+def test_cells_of_word_know_what_they_reach_over_and_which_are_headers() -> None:
+    def change(document: docx.document.Document) -> None:
+        document.add_paragraph("前文")
+        table = document.add_table(3, 3)
+        for at, words in enumerate(("名称", "数量", "", "甲", "1", "2", "", "3", "4")):
+            table.cell(at // 3, at % 3).text = words
+        table.cell(0, 1).merge(table.cell(0, 2))
+        table.cell(1, 0).merge(table.cell(2, 0))
+        document.add_paragraph("后文")
+
+    document = word_file(change)
+    assert [block.place for block in document.blocks] == ["para 1", "table after para 1", "para 12"]
+    block = document.blocks[1]
+    assert block.span.of(document.text) == "| 名称 | 数量 |  |\n| --- | --- | --- |\n| 甲 | 1 | 2 |\n|  | 3 | 4 |"
+    assert block.table is not None
+    cells = [
+        (cell.span.of(document.text), cell.row, cell.column, cell.rows, cell.columns, cell.header)
+        for cell in block.table.cells
+    ]
+    assert cells[:3] == [("名称", 0, 0, 1, 1, True), ("数量", 0, 1, 1, 2, True), ("甲", 1, 0, 2, 1, False)]
+    assert cells[3:] == [
+        ("1", 1, 1, 1, 1, False),
+        ("2", 1, 2, 1, 1, False),
+        ("3", 2, 1, 1, 1, False),
+        ("4", 2, 2, 1, 1, False),
+    ]
+
+
+def test_formulas_of_word_are_latex() -> None:
+    math = (
+        "<m:oMath xmlns:m='http://schemas.openxmlformats.org/officeDocument/2006/math'><m:sSup><m:e><m:r><m:t>α</m:t>"
+    )
+    math += "</m:r></m:e><m:sup><m:r><m:t>2</m:t></m:r></m:sup></m:sSup></m:oMath>"
+
+    def change(document: docx.document.Document) -> None:
+        document.add_paragraph("设 ")._p.append(etree.fromstring(math))
+        document.add_paragraph()._p.append(etree.fromstring(math))
+
+    document = word_file(change)
+    shown = [(str(block.kind), block.span.of(document.text), block.syntax) for block in document.blocks]
+    assert shown == [("paragraph", "设 $\\alpha^{2}$", ""), ("formula", "\\alpha^{2}", "latex")]
+
+
+def test_a_strict_word_file_is_read_like_any_other() -> None:
+    document = docx.Document()
+    document.add_heading("题", 1)
+    document.add_paragraph("文字")
+    out = io.BytesIO()
+    document.save(out)
+    strict = io.BytesIO()
+    usual = b"http://schemas.openxmlformats.org/wordprocessingml/2006/main"
+    with zipfile.ZipFile(out) as old, zipfile.ZipFile(strict, "w") as new:
+        for member in old.namelist():
+            new.writestr(member, old.read(member).replace(usual, b"http://purl.oclc.org/ooxml/wordprocessingml/main"))
+    parsed = DocxParser().parse(strict.getvalue(), "x.docx")
+    assert [(str(block.kind), block.span.of(parsed.text)) for block in parsed.blocks] == [
+        ("heading", "题"),
+        ("paragraph", "文字"),
+    ]

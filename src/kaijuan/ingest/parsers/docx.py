@@ -1,121 +1,97 @@
-"""Word documents: body in order, headings, lists with their numbers, tables, footnotes, text boxes."""
+"""Word documents: body in order, headings, lists with their numbers, tables, footnotes, text boxes, charts."""
 
 from __future__ import annotations
 
-import io
-from collections.abc import Iterator
 from typing import Any
 
-from lxml import etree
-
-from kaijuan.core.documents import BlockKind, ParsedDocument, Scalar
+from kaijuan.core.documents import BlockKind, ParsedDocument
 from kaijuan.errors import BrokenDocumentError
-from kaijuan.ingest.parsers.docx_numbering import BULLET, Numbering, W
+from kaijuan.ingest.parsers.charts import chart_of
+from kaijuan.ingest.parsers.docx_numbering import Numbering, W
 from kaijuan.ingest.parsers.docx_styles import Shape, Styles
+from kaijuan.ingest.parsers.docx_tables import CellReader, Table, below, content, labelled
 from kaijuan.ingest.parsers.docx_text import Words, words_of
-from kaijuan.ingest.parsers.draft import Draft
+from kaijuan.ingest.parsers.draft import Draft, Origin
 from kaijuan.ingest.parsers.headings import numbered_level
-from kaijuan.ingest.parsers.joining import is_wide
-from kaijuan.ingest.parsers.packages import check_package
-from kaijuan.ingest.parsers.pipes import Cell, flatten, pipe_table
+from kaijuan.ingest.parsers.opc import Package, parsed
+from kaijuan.ingest.parsers.pptx import diagram_lines
 
 _LONG_ITEM = 120
 """A numbered paragraph longer than this is a clause of a contract, not an item of a list."""
-_DEEPEST = 40
-_THROUGH = frozenset({f"{W}sdt", f"{W}sdtContent", f"{W}ins", f"{W}moveTo", f"{W}smartTag", f"{W}customXml"})
 _ROLE_KINDS = {"caption": BlockKind.CAPTION, "quote": BlockKind.QUOTE, "code": BlockKind.CODE}
+_NAMESPACES = (
+    (
+        b"http://purl.oclc.org/ooxml/wordprocessingml/main",
+        b"http://schemas.openxmlformats.org/wordprocessingml/2006/main",
+    ),
+    (b"http://purl.oclc.org/ooxml/officeDocument/math", b"http://schemas.openxmlformats.org/officeDocument/2006/math"),
+)
 
 
 class DocxParser:
     """Parser of kind "docx". Page headers and footers, comments, deleted text and tables of contents are left out."""
 
     def parse(self, data: bytes, name: str) -> ParsedDocument:
-        """Return the document's blocks; core properties become metadata."""
-        check_package(data, name)
-        parts, properties = _open(data, name)
+        """Return the document's blocks, each with the number of its paragraph; core properties become metadata."""
+        package = Package(data, name)
+        parts = _parts(package)
         body = parts["document"].find(f"{W}body")
         if body is None:
             raise BrokenDocumentError(f"{name} has no body.")
-        writer = _Writer(parts)
+        writer = _Writer(package, parts)
         writer.write(body)
+        properties = package.properties()
         title = writer.title or str(properties.pop("title", ""))
         return writer.draft.finish("docx", name, title=title, metadata=properties)
 
 
-def _open(data: bytes, name: str) -> tuple[dict[str, Any], dict[str, Scalar | tuple[str, ...]]]:
-    """Return the roots of the parts that matter, by role, and the core properties."""
-    from docx.opc.exceptions import OpcError
-    from docx.package import Package
-
-    try:
-        package = Package.open(io.BytesIO(data))
-        main = package.main_document_part
-        parts = {"document": _root(main)}
-        for relation in main.rels.values():
-            role = relation.reltype.rpartition("/")[2]
-            if role in {"styles", "numbering", "footnotes", "endnotes"} and not relation.is_external:
-                parts.setdefault(role, _root(relation.target_part))
-        return parts, _properties(package.core_properties)
-    except (
-        OpcError,
-        KeyError,
-        ValueError,
-        AttributeError,
-        TypeError,
-        etree.XMLSyntaxError,
-        OSError,
-        EOFError,
-    ) as error:
-        raise BrokenDocumentError(
-            f"{name} is not a readable Word document: {type(error).__name__}: {error}."
-        ) from error
-    except Exception as error:
-        # zlib.error and zipfile.BadZipFile of a damaged part have no common base with the above.
-        if type(error).__module__ in {"zlib", "zipfile"}:
-            raise BrokenDocumentError(f"{name} is a damaged package: {error}.") from error
-        raise
+def _parts(package: Package) -> dict[str, Any]:
+    """Return the roots of the parts that matter, by role."""
+    main = package.main()
+    parts = {"document": _root(package, main)}
+    for relation in package.relations(main).values():
+        if relation.role in {"styles", "numbering", "footnotes", "endnotes"} and relation.part in package:
+            parts.setdefault(relation.role, _root(package, relation.part))
+    return parts
 
 
-def _root(part: Any) -> Any:
-    # Macro and template documents come as plain parts; entities are never resolved, the network never asked.
-    if hasattr(part, "element"):
-        return part.element
-    return etree.fromstring(part.blob, etree.XMLParser(resolve_entities=False, no_network=True))
-
-
-def _properties(core: Any) -> dict[str, Scalar | tuple[str, ...]]:
-    values: dict[str, Scalar | tuple[str, ...]] = {}
-    for key in ("title", "author", "subject", "keywords", "category", "version", "created", "modified"):
-        try:
-            value = getattr(core, key)
-        except (ValueError, TypeError, AttributeError):
-            continue  # a date in no known form
-        if value:
-            values[key] = value.isoformat() if hasattr(value, "isoformat") else " ".join(str(value).split())
-    return values
+def _root(package: Package, part: str) -> Any:
+    data = package.read(part)
+    # The strict flavour of the standard says the same in namespaces of its own.
+    for strict, usual in _NAMESPACES:
+        data = data.replace(strict, usual)
+    return parsed(data, f"The part {part}")
 
 
 class _Writer:
     """Goes through the body and appends blocks; list items wait until their list has ended."""
 
-    def __init__(self, parts: dict[str, Any]) -> None:
+    def __init__(self, package: Package, parts: dict[str, Any]) -> None:
         self.draft = Draft()
         self.title = ""
+        self._package = package
+        self._relations = package.relations(package.main())
         self._styles = Styles(parts.get("styles"))
         self._numbering = Numbering(parts.get("numbering"))
         self._notes = {kind: _notes(parts.get(f"{kind}s"), kind) for kind in ("footnote", "endnote")}
         self._items: list[str] = []
         self._code: list[str] = []
+        self._number = 0
+        self._run_from = 0
 
     def write(self, body: Any, depth: int = 0) -> None:
-        for node in _content(body):
+        for node in content(body):
             if node.tag == f"{W}p":
                 self._paragraph(node, depth)
             else:
                 self._table(node, depth)
         self._end_runs()
 
+    def _here(self, syntax: str = "") -> Origin:
+        return Origin(place=f"para {self._number}", syntax=syntax)
+
     def _paragraph(self, node: Any, depth: int) -> None:
+        self._number += 1
         shape = self._styles.shape_of(node)
         words = words_of(node)
         if words.text and shape.role != "contents":
@@ -123,122 +99,83 @@ class _Writer:
         for kind, note in words.footnotes:
             if text := self._notes[kind].get(note, ""):
                 self._end_runs()
-                self.draft.add(BlockKind.FOOTNOTE, text)
+                self.draft.add(BlockKind.FOOTNOTE, text, origin=self._here())
         for box in words.boxes:
             self._end_runs()
-            self.write(box, _below(depth))
+            self.write(box, below(depth))
+        self._draw(words)
+
+    def _draw(self, words: Words) -> None:
+        if words.pictures or words.drawings:
+            self._end_runs()
+        for said in words.pictures:
+            self.draft.add(BlockKind.FIGURE, said, origin=self._here())
+        for kind, id in words.drawings:
+            relation = self._relations.get(id)
+            if relation is None or relation.part not in self._package:
+                continue
+            root = self._package.xml(relation.part)
+            if kind == "chart":
+                chart = chart_of(root)
+                self.draft.add(BlockKind.CAPTION, chart.title, origin=self._here())
+                self.draft.add_table(chart.table, origin=self._here())
+            else:
+                self.draft.add(BlockKind.LIST, "\n".join(diagram_lines(root)), origin=self._here())
 
     def _place(self, shape: Shape, words: Words) -> None:
         label = self._numbering.label(shape.number, shape.depth) if shape.number else ""
-        text = _labelled(label, words.text)
+        text = labelled(label, words.text)
         level = shape.level or (0 if shape.number or shape.role else numbered_level(words.text))
         if shape.role == "code":
             self._end_items()
+            self._run_from = self._run_from or self._number
             self._code.append(words.text)
             return
         if label and not level and len(text) <= _LONG_ITEM:
             self._end_code()
             lead = "  " * shape.depth
+            self._run_from = self._run_from or self._number
             self._items.append(lead + text.replace("\n", "\n  " + lead))
             return
         self._end_runs()
         if shape.role == "title":
             self.title = self.title or words.text
-            self.draft.add(BlockKind.HEADING, _one_line(words.text), level=1)
+            self.draft.add(BlockKind.HEADING, _one_line(words.text), level=1, origin=self._here())
         elif level:
-            self.draft.add(BlockKind.HEADING, _one_line(text), level=level)
+            self.draft.add(BlockKind.HEADING, _one_line(text), level=level, origin=self._here())
         elif words.formulas_only:
-            self.draft.add(BlockKind.FORMULA, text)
+            self.draft.add(BlockKind.FORMULA, text, origin=self._here("latex"))
         else:
-            self.draft.add(_ROLE_KINDS.get(shape.role, BlockKind.PARAGRAPH), text)
+            self.draft.add(_ROLE_KINDS.get(shape.role, BlockKind.PARAGRAPH), text, origin=self._here())
 
     def _table(self, node: Any, depth: int) -> None:
         self._end_runs()
-        rows = list(_rows(node))
-        if max((len(cells) for _, cells in rows), default=0) <= 1:
+        table = Table(node)
+        if table.is_frame:
             # One column is a frame around text, not a table.
-            for _, cells in rows:
-                for cell in cells:
-                    self.write(cell, _below(depth))
+            for cell in table.contents():
+                self.write(cell, below(depth))
             return
-        text = pipe_table(
-            [[Cell("", columns=before)] * bool(before) + self._cells(cells, depth) for before, cells in rows]
-        )
-        self.draft.add(BlockKind.TABLE, text)
-
-    def _cells(self, cells: list[Any], depth: int) -> list[Cell]:
-        out = []
-        for cell in cells:
-            own = cell.find(f"{W}tcPr")
-            merge = own.find(f"{W}vMerge") if own is not None else None
-            covered = merge is not None and (merge.get(f"{W}val") or "continue") == "continue"
-            span = own.find(f"{W}gridSpan") if own is not None else None
-            width = span.get(f"{W}val", "1") if span is not None else "1"
-            text = "" if covered else "\n".join(self._cell_lines(cell, depth))
-            out.append(Cell(text, columns=int(width) if width.isdigit() else 1))
-        return out
-
-    def _cell_lines(self, cell: Any, depth: int) -> Iterator[str]:
-        for node in _content(cell):
-            if node.tag == f"{W}p":
-                shape = self._styles.shape_of(node)
-                words = words_of(node)
-                label = self._numbering.label(shape.number, shape.depth) if shape.number and words.text else ""
-                yield _labelled(label, words.text)
-                for box in words.boxes:
-                    yield from self._cell_lines(box, _below(depth))
-            else:
-                inner = [self._cells(cells, _below(depth)) for _, cells in _rows(node)]
-                yield flatten(pipe_table(inner))
+        place = f"table after para {self._number}"
+        made = table.drawn(CellReader(self._styles, self._numbering), depth)
+        self._number += sum(1 for _ in node.iter(f"{W}p"))
+        self.draft.add_table(made, origin=Origin(place=place))
 
     def _end_items(self) -> None:
         if self._items:
-            self.draft.add(BlockKind.LIST, "\n".join(self._items))
+            self.draft.add(BlockKind.LIST, "\n".join(self._items), origin=Origin(place=f"para {self._run_from}"))
             self._items = []
+            self._run_from = 0
 
     def _end_code(self) -> None:
         if self._code:
-            self.draft.add(BlockKind.CODE, "\n".join(self._code))
+            self.draft.add(BlockKind.CODE, "\n".join(self._code), origin=Origin(place=f"para {self._run_from}"))
             self._code = []
+            self._run_from = 0
 
     def _end_runs(self) -> None:
         self._end_items()
         self._end_code()
-
-
-def _below(depth: int) -> int:
-    """Return the depth inside a table or text box; what is nested too deeply is refused, never left out."""
-    if depth >= _DEEPEST:
-        raise BrokenDocumentError("The tables or text boxes are nested too deeply to be read whole.")
-    return depth + 1
-
-
-def _content(body: Any) -> Iterator[Any]:
-    """Yield paragraphs and tables in order, through content controls and accepted changes."""
-    for node in body:
-        if node.tag in {f"{W}p", f"{W}tbl"}:
-            yield node
-        elif node.tag in _THROUGH:
-            yield from _content(node)
-
-
-def _rows(table: Any) -> Iterator[tuple[int, list[Any]]]:
-    """Yield each row's columns left out at its beginning, and its cells."""
-    for node in table:
-        if node.tag == f"{W}tr":
-            before = node.find(f"{W}trPr/{W}gridBefore")
-            width = before.get(f"{W}val", "0") if before is not None else "0"
-            yield (int(width) if width.isdigit() else 0), list(_row_cells(node))
-        elif node.tag in _THROUGH:
-            yield from _rows(node)
-
-
-def _row_cells(row: Any) -> Iterator[Any]:
-    for node in row:
-        if node.tag == f"{W}tc":
-            yield node
-        elif node.tag in _THROUGH:
-            yield from _row_cells(node)
 
 
 def _notes(root: Any | None, kind: str) -> dict[str, str]:
@@ -247,17 +184,9 @@ def _notes(root: Any | None, kind: str) -> dict[str, str]:
     found = {}
     for note in root.findall(f"{W}{kind}"):
         if note.get(f"{W}type") in {None, "normal"}:
-            lines = [words_of(paragraph).text for paragraph in note.findall(f"{W}p")]
+            lines = [words_of(paragraph).text for paragraph in note.iter(f"{W}p")]
             found[note.get(f"{W}id", "")] = "\n".join(filter(None, lines))
     return found
-
-
-def _labelled(label: str, text: str) -> str:
-    if not label or not text:
-        return text
-    if label == BULLET or not is_wide(label[-1]) or label[-1] not in "、．）】」：":
-        return f"{label} {text}"
-    return label + text
 
 
 def _one_line(text: str) -> str:

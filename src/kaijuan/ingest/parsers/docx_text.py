@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
+
+from kaijuan.ingest.parsers.figures import alt_text
+from kaijuan.ingest.parsers.omml import latex
+from kaijuan.ingest.parsers.opc import local, relation_id, value_of
 
 W = "{http://schemas.openxmlformats.org/wordprocessingml/2006/main}"
 M = "{http://schemas.openxmlformats.org/officeDocument/2006/math}"
@@ -14,7 +17,11 @@ _COMPAT = "{http://schemas.openxmlformats.org/markup-compatibility/2006}"
 _THROUGH = frozenset(
     f"{W}{tag}" for tag in ("hyperlink", "ins", "smartTag", "sdt", "sdtContent", "fldSimple", "moveTo", "bdo", "dir")
 ) | {f"{_COMPAT}Fallback"}
+_FORMULA = "\x00"
+"""Marks both ends of a formula until it is known whether anything stands beside it."""
 _GONE = frozenset({f"{W}del", f"{W}moveFrom", f"{W}pPr", f"{W}rPr", f"{W}sdtPr", f"{W}instrText", f"{W}delText"})
+_SYMBOLS = {"F0FE": "☑", "F052": "☑", "F0FD": "☒", "F0A8": "☐", "F06F": "☐", "F0FC": "✓", "F0FB": "✗", "F0E0": "→"}
+"""Signs of the fonts Wingdings that stand for something."""
 _MARKS = {f"{W}tab": " ", f"{W}br": "\n", f"{W}cr": "\n", f"{W}noBreakHyphen": "-", f"{W}softHyphen": ""}
 
 
@@ -28,6 +35,10 @@ class Words:
     """("footnote" or "endnote", id)."""
     boxes: list[Any] = field(default_factory=list)
     """Contents of text boxes anchored here."""
+    pictures: list[str] = field(default_factory=list)
+    """Descriptions of pictures."""
+    drawings: list[tuple[str, str]] = field(default_factory=list)
+    """("chart" or "diagram", id of the relation to its part)."""
 
 
 def words_of(paragraph: Any) -> Words:
@@ -36,8 +47,10 @@ def words_of(paragraph: Any) -> Words:
     parts: list[str] = []
     kinds: set[str] = set()
     _read(paragraph, words, parts, kinds)
-    words.text = "\n".join(_BLANKS.sub(" ", line).strip() for line in "".join(parts).split("\n")).strip()
     words.formulas_only = kinds == {"formula"}
+    # Between words a formula needs its marks; alone it is what it is.
+    raw = "".join(parts).replace(_FORMULA, "" if words.formulas_only else "$")
+    words.text = "\n".join(_BLANKS.sub(" ", line).strip() for line in raw.split("\n")).strip()
     return words
 
 
@@ -50,10 +63,12 @@ def _read(node: Any, words: Words, parts: list[str], kinds: set[str]) -> None:
             parts.append(child.text or "")
             if (child.text or "").strip():
                 kinds.add("text")
+        elif tag == f"{W}sym":
+            parts.append(_SYMBOLS.get((child.get(f"{W}char") or "").upper(), ""))
         elif tag in _MARKS:
             parts.append("" if child.get(f"{W}type") in {"page", "column"} else _MARKS[tag])
         elif tag in {f"{M}oMath", f"{M}oMathPara"}:
-            parts.append(formula_of(child))
+            parts.append(f"{_FORMULA}{latex(child)}{_FORMULA}")
             kinds.add("formula")
         elif tag == f"{_COMPAT}AlternateContent":
             # Choice and Fallback say the same thing twice.
@@ -72,6 +87,20 @@ def _anchor(node: Any, words: Words) -> None:
         words.footnotes.append((kind, node.get(f"{W}id", "")))
     elif node.tag in {f"{W}drawing", f"{W}pict", f"{W}object"}:
         words.boxes.extend(_boxes(node))
+        _draw(node, words)
+
+
+def _draw(node: Any, words: Words) -> None:
+    """Keep charts and diagrams by their parts, and pictures by what their author says of them."""
+    for at in node.iter():
+        name = local(at)
+        if name == "chart" and relation_id(at):
+            words.drawings.append(("chart", relation_id(at)))
+        elif name == "relIds":
+            words.drawings.append(("diagram", value_of(at, "dm")))
+        elif name in {"docPr", "shape"}:
+            said = alt_text(value_of(at, "descr") or value_of(at, "alt"))
+            words.pictures.extend([said] if said and said not in words.pictures else [])
 
 
 def _is_hidden(run: Any) -> bool:
@@ -93,42 +122,3 @@ def _boxes(node: Any) -> list[Any]:
 
 def _is_below(inner: Any, outer: Any) -> bool:
     return any(above is outer for above in inner.iterancestors())
-
-
-def formula_of(node: Any, depth: int = 0) -> str:
-    """Return an Office formula on one line in LaTeX-like form: fractions, powers, roots and sums keep their shape."""
-    if depth > 60:
-        return "".join(node.itertext())
-    local = node.tag.rpartition("}")[2] if isinstance(node.tag, str) else ""
-    if local == "t":
-        return node.text or ""
-    shape = _SHAPES.get(local)
-    if shape is None:
-        return "".join(formula_of(child, depth + 1) for child in node if not str(child.tag).endswith("Pr"))
-    return shape(lambda name: _argument(node, name, depth))
-
-
-def _argument(node: Any, name: str, depth: int) -> str:
-    if name == "chr":
-        found = next((pr.get(f"{M}val") for pr in node.iter(f"{M}chr")), None)
-        return found or "∫"
-    child = node.find(f"{M}{name}")
-    return "" if child is None else formula_of(child, depth + 1)
-
-
-def _limits(low: str, high: str) -> str:
-    return (f"_{{{low}}}" if low else "") + (f"^{{{high}}}" if high else "")
-
-
-_Arguments = Callable[[str], str]
-_SHAPES: dict[str, Callable[[_Arguments], str]] = {
-    "f": lambda part: f"\\frac{{{part('num')}}}{{{part('den')}}}",
-    "sSup": lambda part: f"{part('e')}^{{{part('sup')}}}",
-    "sSub": lambda part: f"{part('e')}_{{{part('sub')}}}",
-    "sSubSup": lambda part: f"{part('e')}{_limits(part('sub'), part('sup'))}",
-    "rad": lambda part: f"\\sqrt{{{part('e')}}}",
-    "nary": lambda part: f"{part('chr')}{_limits(part('sub'), part('sup'))} {part('e')}",
-    "d": lambda part: f"({part('e')})",
-    "limLow": lambda part: f"{part('e')}_{{{part('lim')}}}",
-    "limUpp": lambda part: f"{part('e')}^{{{part('lim')}}}",
-}
