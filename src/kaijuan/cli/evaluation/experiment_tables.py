@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -11,6 +12,7 @@ from rich.text import Text
 
 from kaijuan.cli import screen
 from kaijuan.cli.evaluation.experiment_shapes import means_of
+from kaijuan.cli.session import DEFAULT_HOME
 from kaijuan.evals.experiments.changes import shown
 
 if TYPE_CHECKING:
@@ -21,7 +23,7 @@ if TYPE_CHECKING:
     from kaijuan.evals.experiments.tune import Tuned
 
 VERDICTS = {"better": ("better", "green"), "worse": ("worse", "red")}
-SAME = ("no significant difference", "dim")
+SAME = ("not significant", "dim")
 MOST_TRIALS = 5
 GATED_METRICS = ("ndcg@10", "recall@10", "mrr@10", "hit@1")
 
@@ -37,10 +39,11 @@ def outcome(found: Outcome) -> Iterator[RenderableType]:
     )
 
 
-def report_advice(name: str, results: Path | None) -> Iterator[RenderableType]:
+def report_advice(name: str, home: Path, results: Path | None) -> Iterator[RenderableType]:
     """Show what to type for the page."""
-    more = f" --results {screen.line(str(results))}" if results else ""
-    yield Text(f"Look at it:  {screen.own_command()} eval report {screen.line(name)}{more}", no_wrap=True)
+    before = "" if home == Path(DEFAULT_HOME).expanduser() else f" --home {_quoted(home)}"
+    after = f" --results {_quoted(results)}" if results else ""
+    yield Text(f"Look at it:  {screen.own_command()}{before} eval report {_quoted(name)}{after}", no_wrap=True)
 
 
 def tuned(found: Tuned) -> Iterator[RenderableType]:
@@ -137,6 +140,10 @@ def _row(name: str, judged: Judged, *, bold: bool) -> Iterator[Text]:
     yield Text(f"{judged.p_holm:.3f}" if judged.p_holm >= 0.001 else "<.001", style=style)
     yield Text(f"{found.wins}/{found.losses}/{found.ties}", style=style)
     yield Text(words, style=colour)
+
+
+def _quoted(word: str | Path) -> str:
+    return screen.line(shlex.quote(str(word)))
 
 
 def _settings(values: Mapping[str, Any]) -> str:

@@ -202,7 +202,7 @@ def _say(session: Session, outcome: Outcome, plan: Experiment, results: Path | N
         from kaijuan.cli.evaluation import experiment_tables as tables
 
         yield from tables.outcome(outcome)
-        yield from tables.report_advice(plan.name, results)
+        yield from tables.report_advice(plan.name, session.home, results)
 
     _show(session, shapes.outcome(outcome, folder), said)
 
@@ -247,10 +247,11 @@ def _watched(set_name: str, variant: str) -> Iterator[Watch]:
 
 @contextmanager
 def _trial(set_name: str, number: int, total: int, values: Mapping[str, Any]) -> Iterator[Watch]:
-    """Show the progress of one set of a trial."""
+    """Show the progress of one set of a trial, or of the questions held out."""
     from kaijuan.cli.evaluation.progress import Stages
     from kaijuan.evals.experiments.run import Watch
 
-    what = ", ".join(f"{name} = {value}" for name, value in values.items()) or "as it is"
-    with Stages(f"trial {number} of {total}, {what}: {set_name}") as stages:
+    head = "held out" if number > total else f"trial {number} of {total}"
+    what = ", ".join(f"{name} = {value}" for name, value in values.items()) or "settings as they are"
+    with Stages(f"{head}, {what}: {set_name}") as stages:
         yield Watch(progress=stages.taken_in, asked=stages.asked)

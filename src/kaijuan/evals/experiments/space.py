@@ -168,7 +168,9 @@ class Search:
         # Asked in memory: a trial that is stopped leaves no mark in the file.
         draft = optuna.create_study(direction="maximize", sampler=optuna.samplers.TPESampler(seed=own))
         draft.add_trials(self._study.get_trials(deepcopy=False))
-        return dict(draft.ask({name: values.distribution() for name, values in self._space.items()}).params)
+        asked = draft.ask({name: values.distribution() for name, values in self._space.items()}).params
+        # 0.1 + 2 * 0.1 is meant to be 0.3.
+        return {name: round(value, 12) if isinstance(value, float) else value for name, value in asked.items()}
 
     def total(self, wanted: int) -> int:
         """Return how many trials there are to be: all combinations of a grid, else as many as wanted."""

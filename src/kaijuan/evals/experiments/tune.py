@@ -82,7 +82,8 @@ class Tuned:
 
 
 TrialWatcher = Callable[[str, int, int, Values], AbstractContextManager[Watch]]
-"""Given the set's name, the number of a trial (0 is the baseline), how many there are, and what it changes."""
+"""Given the set's name, the number of a trial (0 is the baseline, one more than there are is the questions held out),
+how many there are, and what it changes."""
 
 
 def unwatched(_set: str, _number: int, _total: int, _values: Values) -> AbstractContextManager[Watch]:
@@ -139,7 +140,7 @@ async def tune(
     best = _best(tried, baseline_dev)
     runs: list[StoredRun] = []
     for variant in (base, *([variant_of(base.config, BEST, best.values)] if best else [])):
-        trying = Trying(number=bench.total, config=variant.config, values=variant.changes)
+        trying = Trying(number=bench.total + 1, config=variant.config, values=variant.changes)
         for test in tests:
             stored = stored_of(plan, test, variant, await bench.run(trying, test), clock())
             save_run(run_path(results, plan.name, test.name, variant.name), stored)

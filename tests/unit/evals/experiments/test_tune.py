@@ -21,7 +21,7 @@ from kaijuan.testing.embedders import HashEmbedder
 
 WriteSet = Callable[..., Path]
 MEMORY = Config.model_validate({"stores": {"index": "memory"}})
-SPACE = {"retrieve": {"dense_weight": [0.0, 0.5, 1.0], "cut_ratio": {"low": 0.0, "high": 0.4, "step": 0.2}}}
+SPACE = {"retrieve": {"dense_weight": [0.0, 0.5, 1.0], "cut_ratio": {"low": 0.0, "high": 0.4, "step": 0.1}}}
 
 
 def many(write_set: WriteSet, name: str = "many", count: int = 24) -> Path:
@@ -77,10 +77,10 @@ def test_a_space_is_read() -> None:
 
 def test_a_grid_has_every_combination_once() -> None:
     grid = grid_of(read_space(SPACE, Config()))
-    assert len(grid) == 9
+    assert len(grid) == 15
     assert grid[:2] == [
         {"retrieve.dense_weight": 0.0, "retrieve.cut_ratio": 0.0},
-        {"retrieve.dense_weight": 0.0, "retrieve.cut_ratio": 0.2},
+        {"retrieve.dense_weight": 0.0, "retrieve.cut_ratio": 0.1},
     ]
     with pytest.raises(UsageError, match="no step"):
         grid_of(read_space({"retrieve.dense_weight": {"low": 0.1, "high": 0.9}}, Config()))
@@ -129,6 +129,8 @@ def test_a_search_that_was_stopped_goes_on_as_if_it_had_not(tmp_path: Path) -> N
         steps(tmp_path / "b", 16, stop_at=12)
     assert steps(tmp_path / "b", 16) == whole
     assert len({str(trial.values) for trial in whole}) > 3
+    # Steps of a range are read as they were written.
+    assert {trial.values["retrieve.cut_ratio"] for trial in whole} <= {0.0, 0.1, 0.2, 0.3, 0.4}
 
 
 def tuning(write_set: WriteSet, tmp_path: Path, more: str = "") -> Tuning:
