@@ -8,7 +8,7 @@ from collections.abc import Iterable, Mapping
 from functools import cache
 from typing import Any
 
-from pydantic import BaseModel, ValidationError
+from pydantic import BaseModel, SecretStr, ValidationError
 
 from kaijuan.config import Config
 from kaijuan.errors import UsageError
@@ -18,19 +18,39 @@ Changes = Mapping[str, Any]
 
 INGEST_SECTIONS = frozenset({"ingest", "chunk", "embedder", "index", "stores"})
 """Sections whose settings may change what is in the index; all others are read when a question is asked."""
-SECRETS = frozenset({"embedder.key"})
-"""Settings that are never stored."""
+WITHOUT_EFFECT = frozenset({"answer", "eval", "jobs"})
+"""Sections that change nothing of what is found, which is what experiments measure."""
 
 
 @cache
-def known_settings() -> frozenset[str]:
-    """Return the dotted names of all settings."""
-    return frozenset(
-        f"{section}.{name}"
+def _kinds() -> Mapping[str, Any]:
+    """Return the type of every setting by dotted name."""
+    return {
+        f"{section}.{name}": setting.annotation
         for section, field in Config.model_fields.items()
         if isinstance(field.annotation, type) and issubclass(field.annotation, BaseModel)
-        for name in field.annotation.model_fields
-    )
+        for name, setting in field.annotation.model_fields.items()
+    }
+
+
+def known_settings() -> frozenset[str]:
+    """Return the dotted names of all settings."""
+    return frozenset(_kinds())
+
+
+def secret_settings() -> frozenset[str]:
+    """Return the dotted names of settings that are never stored."""
+    return frozenset(name for name, kind in _kinds().items() if kind is SecretStr)
+
+
+def check_effect(changes: Iterable[str], where: str) -> None:
+    """Raise UsageError for a setting that cannot change what is found."""
+    for name in changes:
+        if name.partition(".")[0] in WITHOUT_EFFECT:
+            raise UsageError(
+                f"{where} changes {name}, which changes nothing of what is found.",
+                hint="Experiments measure retrieval; for answers see `kaijuan eval answers`.",
+            )
 
 
 def flattened(tree: Mapping[str, Any], where: str) -> dict[str, Any]:
@@ -42,7 +62,7 @@ def flattened(tree: Mapping[str, Any], where: str) -> dict[str, Any]:
     for name, value in _leaves(tree):
         if name not in known_settings():
             raise UsageError(f"{where} changes {name}, which is no setting.", hint=nearest(name, known_settings()))
-        if name in SECRETS:
+        if name in secret_settings():
             raise UsageError(
                 f"{where} holds {name}, a secret.", hint="Set it in the environment; results and files are shared."
             )
@@ -78,7 +98,7 @@ def differences(config: Config, other: Config) -> dict[str, Any]:
 def public_settings(config: Config) -> dict[str, dict[str, Any]]:
     """Return all settings as JSON has them, without the secrets."""
     tree: dict[str, dict[str, Any]] = config.model_dump(mode="json")
-    for name in SECRETS:
+    for name in secret_settings():
         section, _, setting = name.partition(".")
         del tree[section][setting]
     return tree

@@ -19,6 +19,7 @@ from kaijuan.evals.experiments.store import (
     run_key,
     run_path,
     save_run,
+    write_contents,
 )
 from kaijuan.evals.experiments.variants import Experiment, Variant
 from kaijuan.evals.metrics import check_installed
@@ -67,6 +68,7 @@ async def run_experiment(
     """
     check_installed()  # at once, not after an hour of asking
     sets = [load_set(folder) for folder in plan.folders]
+    write_contents([run_path(results, plan.name, data.name, one.name) for data in sets for one in plan.variants])
     made: list[StoredRun] = []
     for data in sets:
         for variant in plan.variants:

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any
 from kaijuan.config import Config
 from kaijuan.core.ids import stable_id
 from kaijuan.errors import EvalDataError, MissingExtraError, UsageError
-from kaijuan.evals.experiments.changes import changed, flattened
+from kaijuan.evals.experiments.changes import changed, check_effect, flattened
 
 if TYPE_CHECKING:
     from optuna.distributions import BaseDistribution
@@ -97,6 +97,7 @@ def read_space(tree: Mapping[str, Any], base: Config) -> Space:
     space = {name: _values(name, given) for name, given in flattened(tree, "[space]").items()}
     if not space:
         raise EvalDataError("[space] names no setting to search.", hint="Write: retrieve.route_k = [30, 50, 100].")
+    check_effect(space, "[space]")
     for name, values in space.items():
         for value in values.ends():
             _check_alone(name, value, base)

@@ -25,6 +25,7 @@ from kaijuan.evals.sets import EvalSet
 
 FORMAT = 1
 ENDING = ".json.gz"
+CONTENTS = "runs.json"
 SHOWN = 5
 """Documents of each ranking whose text is kept with the run."""
 LONGEST_TEXT = 4000
@@ -96,14 +97,7 @@ def run_path(results: Path, experiment: str, set_name: str, variant: str) -> Pat
 def save_run(path: Path, stored: StoredRun) -> None:
     """Write a run, whole or not at all."""
     tree = {"format": FORMAT, "run": _adapter().dump_python(stored, mode="json")}
-    body = gzip.compress(json.dumps(tree, allow_nan=False).encode())
-    fresh = path.with_name(path.name + ".new")
-    try:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        fresh.write_bytes(body)
-        os.replace(fresh, path)
-    except OSError as error:
-        raise UsageError(f"{path} cannot be written: {error.strerror}.", hint="Choose another folder.") from error
+    _replace(path, gzip.compress(json.dumps(tree, allow_nan=False).encode()))
 
 
 def load_run(path: Path) -> StoredRun:
@@ -121,6 +115,12 @@ def load_run(path: Path) -> StoredRun:
         return _adapter().validate_python(tree["run"])
     except (ValidationError, KeyError) as error:
         raise EvalDataError(f"{path} is not whole: {_first_line(error)}.", hint="Run the experiment again.") from error
+
+
+def write_contents(paths: Sequence[Path]) -> None:
+    """Write down which runs belong to an experiment: others in its folder are of variants that it no longer has."""
+    folder = paths[0].parent
+    _replace(folder / CONTENTS, json.dumps({"format": FORMAT, "runs": [path.name for path in paths]}).encode())
 
 
 def load_runs(words: Sequence[Path], results: Path) -> list[StoredRun]:
@@ -171,8 +171,24 @@ def _files(words: Sequence[Path], results: Path) -> Iterable[Path]:
             yield word
 
 
+def _replace(path: Path, body: bytes) -> None:
+    fresh = path.with_name(path.name + ".new")
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        fresh.write_bytes(body)
+        os.replace(fresh, path)
+    except OSError as error:
+        raise UsageError(f"{path} cannot be written: {error.strerror}.", hint="Choose another folder.") from error
+
+
 def _within(folder: Path) -> list[Path]:
     found = sorted(folder.glob(f"*{ENDING}"))
+    try:
+        listed = set(json.loads((folder / CONTENTS).read_bytes())["runs"])
+    except (OSError, ValueError, KeyError, TypeError):
+        pass  # files put together by hand: all of them are meant
+    else:
+        found = [path for path in found if path.name in listed]
     if not found:
         raise EvalDataError(f"{folder} holds no runs.", hint="Run `kaijuan eval experiment FILE` first.")
     return found

@@ -22,7 +22,7 @@ from kaijuan.evals.experiments.plan_file import PlanFile, read_plan, set_folders
 from kaijuan.evals.experiments.run import Watch, stored_of
 from kaijuan.evals.experiments.space import Attempt, Search, Space, Trial, Values, grid_of, opened, read_space
 from kaijuan.evals.experiments.split import split
-from kaijuan.evals.experiments.store import StoredRun, run_path, save_run
+from kaijuan.evals.experiments.store import StoredRun, run_path, save_run, write_contents
 from kaijuan.evals.experiments.variants import BASELINE, Experiment, Variant, variant_of
 from kaijuan.evals.journal import code_fingerprint
 from kaijuan.evals.metrics import check_installed
@@ -139,7 +139,9 @@ async def tune(
     tried = search.trials
     best = _best(tried, baseline_dev)
     runs: list[StoredRun] = []
-    for variant in (base, *([variant_of(base.config, BEST, best.values)] if best else [])):
+    variants = (base, *([variant_of(base.config, BEST, best.values)] if best else []))
+    write_contents([run_path(results, plan.name, test.name, one.name) for test in tests for one in variants])
+    for variant in variants:
         trying = Trying(number=bench.total + 1, config=variant.config, values=variant.changes)
         for test in tests:
             stored = stored_of(plan, test, variant, await bench.run(trying, test), clock())

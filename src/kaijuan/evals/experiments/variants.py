@@ -11,7 +11,7 @@ from pydantic import Field
 
 from kaijuan.config import Config
 from kaijuan.errors import UsageError
-from kaijuan.evals.experiments.changes import changed, differences, flattened
+from kaijuan.evals.experiments.changes import changed, check_effect, differences, flattened
 from kaijuan.evals.experiments.plan_file import PlanFile, read_plan, set_folders
 
 BASELINE = "baseline"
@@ -68,6 +68,7 @@ def read_experiment(path: Path, config: Config) -> Experiment:
 
 def variant_of(base: Config, name: str, changes: Mapping[str, Any]) -> Variant:
     """Return the variant that makes these changes; UsageError when it would be the baseline itself."""
+    check_effect(changes, f"The variant {name}")
     config = changed(base, changes, f"The variant {name}")
     made = differences(base, config)
     if not made:

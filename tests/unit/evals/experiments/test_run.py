@@ -13,7 +13,7 @@ from kaijuan.evals.bases import stored_bases
 from kaijuan.evals.experiments import run as running
 from kaijuan.evals.experiments.outcome import outcome_of
 from kaijuan.evals.experiments.run import Watch, run_experiment
-from kaijuan.evals.experiments.store import StoredRun, run_path
+from kaijuan.evals.experiments.store import StoredRun, load_runs, run_path
 from kaijuan.evals.experiments.variants import Experiment, read_experiment
 from kaijuan.testing.embedders import HashEmbedder
 
@@ -107,3 +107,16 @@ async def test_what_no_longer_holds_is_made_anew(
     monkeypatch.setattr(running, "key_of", lambda *words: key(*words) + "other code")
     await ran(plan, tmp_path, other_code := Told())
     assert len(other_code.made) == 3
+
+
+async def test_variants_that_are_gone_are_not_compared_any_more(plan: Experiment, tmp_path: Path) -> None:
+    await ran(plan, tmp_path, Told())
+    text = (tmp_path / "trial.toml").read_text(encoding="utf-8").replace("variants.small", "variants.smaller")
+    (tmp_path / "trial.toml").write_text(text, encoding="utf-8")
+    with (tmp_path / "tiny" / "qrels.tsv").open("a", encoding="utf-8") as file:
+        file.write("q1\td2\t1\n")
+    await ran(read_experiment(tmp_path / "trial.toml", MEMORY), tmp_path, Told())
+    assert run_path(tmp_path / "results", "trial", "tiny", "small").exists()
+    found = load_runs([Path("trial")], tmp_path / "results")
+    assert sorted(run.variant for run in found) == ["baseline", "rrf", "smaller"]
+    assert len(outcome_of(found).variants) == 2

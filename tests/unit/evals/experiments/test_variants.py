@@ -85,6 +85,7 @@ HEAD = 'sets = ["a"]\n'
         (HEAD + "[variants.a]", "changes nothing"),
         (HEAD + "[variants.baseline]\nretrieve.fusion = 'rrf'", "cannot be called 'baseline'"),
         (HEAD + "[variants.a]\nembedder.key = 'x'", "a secret"),
+        (HEAD + "[variants.a]\nanswer.sentences = 5", "changes nothing of what is found"),
     ],
 )
 def test_faults_are_named(tmp_path: Path, text: str, said: str) -> None:
@@ -100,10 +101,12 @@ def test_a_file_that_is_not_there(tmp_path: Path) -> None:
 
 
 def test_secrets_stay_out_and_everything_else_is_there() -> None:
-    config = Config.model_validate({"embedder": {"key": "s3cret", "name": "openai"}})
+    config = Config.model_validate(
+        {"embedder": {"key": "s3cret", "name": "openai"}, "eval": {"judge_key": "s3cret too"}}
+    )
     stored = public_settings(config)
     names = {f"{section}.{name}" for section, table in stored.items() for name in table}
-    assert names == known_settings() - {"embedder.key"}
+    assert names == known_settings() - {"embedder.key", "eval.judge_key"}
     assert "s3cret" not in str(stored)
     assert differences(Config(), config) == {"embedder.name": "openai"}
 
