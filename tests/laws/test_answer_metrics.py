@@ -23,6 +23,7 @@ from kaijuan.evals.answers.support import Support, support
 
 ANYTHING = st.text(max_size=60)
 HAN = st.text(st.sampled_from("年假天员工申请报销三十北京大学"), min_size=2, max_size=8)
+WORDS_OF_HAN = st.text(st.sampled_from("鼓锣钹板戏曲"), min_size=1, max_size=12)
 LATIN = st.lists(st.sampled_from(["paris", "rome", "valve", "leave", "cat"]), min_size=1, max_size=4).map(" ".join)
 PHRASE = st.one_of(HAN, LATIN)
 TRADITIONAL = {new: old for old, new in SIMPLIFIED.items() if SIMPLIFIED.get(new, new) == new}
@@ -53,6 +54,24 @@ def squad(text: str) -> str:
 @given(st.text(string.ascii_letters + string.punctuation + "  ", max_size=60))
 def test_english_is_spelt_as_in_squad(text: str) -> None:
     assert plain(text) == squad(text)
+
+
+def cmrc(answer: str, gold: str) -> float:
+    """Return F1 as the evaluation script of CMRC 2018 does, by its table of common runs, for ideographs."""
+    runs = [[0] * (len(gold) + 1) for _ in range(len(answer) + 1)]
+    longest = 0
+    for row, left in enumerate(answer, start=1):
+        for column, right in enumerate(gold, start=1):
+            if left == right:
+                runs[row][column] = runs[row - 1][column - 1] + 1
+                longest = max(longest, runs[row][column])
+    precision, share = longest / len(answer), longest / len(gold)
+    return 2 * precision * share / (precision + share) if longest else 0.0
+
+
+@given(WORDS_OF_HAN, WORDS_OF_HAN)
+def test_chinese_is_scored_as_in_cmrc(answer: str, gold: str) -> None:
+    assert math.isclose(f1(answer, gold), cmrc(answer, gold))
 
 
 @given(ANYTHING)
