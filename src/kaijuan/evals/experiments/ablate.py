@@ -57,20 +57,20 @@ def ablation(
     )
 
 
-def ablated(runs: Sequence[StoredRun]) -> Outcome:
-    """Judge every ablation, the ends of the single stages among them, against the whole search."""
+def ablated(runs: Sequence[StoredRun], *, metric: str = "") -> Outcome:
+    """Judge every ablation, the ends of the single stages first, against the whole search of the baseline."""
     table = table_of(runs)
-    whole = table[BASELINE]
-    metric, seed = runs[0].metric, int(runs[0].run.config["seed"])
-    arms = [_arm(STAGE_ARMS.get(stage, f"as after {stage}"), whole, metric, stage) for stage in STAGES[:-1]]
-    arms += [_arm(name, row, metric, READER_STAGE) for name, row in table.items() if name != BASELINE]
+    whole, *others = table
+    metric, seed = metric or runs[0].metric, int(runs[0].run.config["seed"])
+    arms = [_arm(STAGE_ARMS.get(stage, f"as after {stage}"), table[whole], metric, stage) for stage in STAGES[:-1]]
+    arms += [_arm(name, table[name], metric, READER_STAGE) for name in others]
     return Outcome(
         experiment=runs[0].experiment,
         metric=metric,
         stage=READER_STAGE,
         seed=seed,
-        sets=tuple(whole),
-        variants=judge(_arm(WHOLE, whole, metric, READER_STAGE), arms, seed=seed),
+        sets=tuple(table[whole]),
+        variants=judge(_arm(WHOLE, table[whole], metric, READER_STAGE), arms, seed=seed),
     )
 
 

@@ -11,6 +11,7 @@ from typing import Any
 
 from kaijuan import __version__
 from kaijuan.errors import EvalDataError, MissingExtraError, UsageError
+from kaijuan.evals.experiments.ablate import ablated
 from kaijuan.evals.experiments.changes import shown
 from kaijuan.evals.experiments.outcome import READER_STAGE, Judged, Outcome, outcome_of, table_of
 from kaijuan.evals.experiments.store import StoredRun
@@ -51,6 +52,7 @@ def report_page(runs: Sequence[StoredRun], *, language: str = "en", metric: str 
         summary=_summary(outcome, table, texts),
         effects_plot=_effects_plot(outcome, texts),
         stages=_stages(table, outcome, texts),
+        stage_worth=_stage_worth(table, outcome.metric),
         metrics=SHOWN_METRICS,
         kinds=by_kind(table, outcome.metric),
         recall=_recall(table, texts),
@@ -135,6 +137,13 @@ def _stages(table: Mapping[str, Row], outcome: Outcome, texts: Texts) -> list[di
         best = {metric: best_of([row[metric] for row in means.values()]) for metric in METRICS}
         found.append({"set": name, "means": means, "best": best, "plot": plot})
     return found
+
+
+def _stage_worth(table: Mapping[str, Row], metric: str) -> list[tuple[str, Judged]]:
+    """Return each stage with what a reader would be given if the search ended there, against what the reader is."""
+    baseline = list(next(iter(table.values())).values())
+    arms = ablated(baseline, metric=metric).variants
+    return [(stage, arm.pooled) for stage, arm in zip(STAGES, arms, strict=False)]
 
 
 def _recall(table: Mapping[str, Row], texts: Texts) -> list[dict[str, Any]]:

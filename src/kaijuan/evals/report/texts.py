@@ -42,6 +42,9 @@ _EN = {
     "wins_losses_ties": "Won / lost / same",
     "stages_head": "By set and stage",
     "stages_note": "The baseline after each stage of the search. Final is what a reader is given.",
+    "worth_head": "If the search ended there",
+    "worth_note": "What a reader would be given after each stage alone, against what the reader is given: difference "
+    "of {metric}, averaged over the sets.",
     "set": "Set",
     "stage": "Stage",
     "dense": "dense",
@@ -144,6 +147,8 @@ _ZH = {
     "wins_losses_ties": "胜 / 负 / 平",
     "stages_head": "按数据集与阶段",
     "stages_note": "基线在检索各阶段之后的结果。“最终”是读者实际得到的。",
+    "worth_head": "如果检索到此为止",
+    "worth_note": "只到某一阶段时读者会得到的结果，与实际得到的结果相比：{metric} 之差，按数据集平均。",
     "set": "数据集",
     "stage": "阶段",
     "dense": "向量",

@@ -110,6 +110,19 @@ def test_the_numbers_are_those_of_the_outcome(evil: list[StoredRun], page: str) 
     assert better.pooled.verdict() == "better"
 
 
+def test_each_stage_is_held_against_the_whole(make_run: MakeRun) -> None:
+    run = make_run()
+    queries = tuple(
+        replace(query, rankings={**query.rankings, "lexical": ("x", *query.rankings["lexical"])})
+        for query in run.run.queries
+    )
+    page = report_page([replace(run, run=replace(run.run, queries=queries))])
+    rows = html.fromstring(page).xpath("//section[@id='stages']//div[last()]/table/tbody/tr")[-3:]
+    shown = [[cell.text_content().strip() for cell in row] for row in rows]
+    assert [cells[:2] for cells in shown] == [["dense", "0"], ["lexical", "\u22120.500"], ["fused", "0"]]
+    assert [cells[-1].split()[-1] for cells in shown] == ["difference", "worse", "difference"]
+
+
 def test_a_run_alone_shows_its_hardest_questions(make_run: MakeRun) -> None:
     page = report_page([make_run(places=(0, 3, 120, 0, 0, 0, 0, 0))])
     tree = html.fromstring(page)
