@@ -21,6 +21,8 @@ from kaijuan.evals.answers.numbers import amount_of, day_of, says_amount, says_d
 from kaijuan.evals.answers.refusal import Outcome, curve, risk_area
 from kaijuan.evals.answers.support import Support, support
 
+# Nothing here is about speed: a busy machine must not fail a law.
+AT_LEISURE = settings(deadline=None)
 ANYTHING = st.text(max_size=60)
 HAN = st.text(st.sampled_from("年假天员工申请报销三十北京大学"), min_size=2, max_size=8)
 WORDS_OF_HAN = st.text(st.sampled_from("鼓锣钹板戏曲"), min_size=1, max_size=12)
@@ -29,6 +31,7 @@ PHRASE = st.one_of(HAN, LATIN)
 TRADITIONAL = {new: old for old, new in SIMPLIFIED.items() if SIMPLIFIED.get(new, new) == new}
 
 
+@AT_LEISURE
 @given(ANYTHING, ANYTHING)
 def test_shares_are_shares_and_exact_is_whole(answer: str, gold: str) -> None:
     for share in (f1(answer, gold), recall(answer, gold)):
@@ -39,6 +42,7 @@ def test_shares_are_shares_and_exact_is_whole(answer: str, gold: str) -> None:
     assert found.given is None or 0.0 <= found.given <= 1.0
 
 
+@AT_LEISURE
 @given(ANYTHING)
 def test_the_one_spelling_is_settled(text: str) -> None:
     assert plain(plain(text)) == plain(text)
@@ -51,6 +55,7 @@ def squad(text: str) -> str:
     return " ".join(re.sub(r"\b(a|an|the)\b", " ", bare).split())
 
 
+@AT_LEISURE
 @given(st.text(string.ascii_letters + string.punctuation + "  ", max_size=60))
 def test_english_is_spelt_as_in_squad(text: str) -> None:
     assert plain(text) == squad(text)
@@ -69,16 +74,19 @@ def cmrc(answer: str, gold: str) -> float:
     return 2 * precision * share / (precision + share) if longest else 0.0
 
 
+@AT_LEISURE
 @given(WORDS_OF_HAN, WORDS_OF_HAN)
 def test_chinese_is_scored_as_in_cmrc(answer: str, gold: str) -> None:
     assert math.isclose(f1(answer, gold), cmrc(answer, gold))
 
 
+@AT_LEISURE
 @given(ANYTHING)
 def test_an_answer_is_exactly_itself(text: str) -> None:
     assert exact(text, text)
 
 
+@AT_LEISURE
 @given(PHRASE, PHRASE)
 def test_what_stands_in_an_answer_is_contained(gold: str, around: str) -> None:
     answer = f"{around}。{gold}，{around}"
@@ -88,12 +96,14 @@ def test_what_stands_in_an_answer_is_contained(gold: str, around: str) -> None:
     assert support(gold, ["Something else.", answer]) is Support.VERBATIM
 
 
+@AT_LEISURE
 @given(PHRASE, PHRASE)
 def test_containing_a_phrase_is_containing_its_words(answer: str, gold: str) -> None:
     if contains(answer, [gold]):
         assert set(words(gold)) <= set(words(answer))
 
 
+@AT_LEISURE
 @given(HAN)
 def test_traditional_and_simplified_are_one(text: str) -> None:
     other = "".join(TRADITIONAL.get(letter, letter) for letter in text)
@@ -101,6 +111,7 @@ def test_traditional_and_simplified_are_one(text: str) -> None:
     assert contains(f"答：{other}。", [text])
 
 
+@AT_LEISURE
 @given(st.integers(min_value=1, max_value=999_999))
 def test_an_amount_in_all_its_spellings(number: int) -> None:
     value = number * 10_000
@@ -114,6 +125,7 @@ def test_an_amount_in_all_its_spellings(number: int) -> None:
     assert exact(f"{number}万", str(value)) is (number > 0)
 
 
+@AT_LEISURE
 @given(st.dates(min_value=datetime.date(1000, 1, 1), max_value=datetime.date(2199, 12, 31)))
 def test_a_date_in_all_its_styles(date: datetime.date) -> None:
     styles = (
@@ -145,8 +157,8 @@ OUTCOMES = st.lists(
 )
 
 
+@AT_LEISURE
 @given(OUTCOMES)
-@settings(max_examples=200)
 def test_the_curve_falls_and_begins_with_everything(outcomes: list[Outcome]) -> None:
     points = curve(outcomes)
     told = [one for one in outcomes if not one.answered or one.wrong is not None]
@@ -166,6 +178,7 @@ def test_the_curve_falls_and_begins_with_everything(outcomes: list[Outcome]) -> 
         assert point.risk is None or (0 <= point.risk <= 1 and not math.isnan(point.risk))
 
 
+@AT_LEISURE
 @given(OUTCOMES)
 def test_the_area_lies_between_the_risks(outcomes: list[Outcome]) -> None:
     known = [one.wrong for one in outcomes if one.answered and one.wrong is not None]
