@@ -184,11 +184,11 @@ def _replace(path: Path, body: bytes) -> None:
 def _within(folder: Path) -> list[Path]:
     found = sorted(folder.glob(f"*{ENDING}"))
     try:
-        listed = set(json.loads((folder / CONTENTS).read_bytes())["runs"])
+        listed = json.loads((folder / CONTENTS).read_bytes())["runs"]
+        # In the order of the plan, which the page keeps.
+        found = sorted((path for path in found if path.name in listed), key=lambda path: listed.index(path.name))
     except (OSError, ValueError, KeyError, TypeError):
         pass  # files put together by hand: all of them are meant
-    else:
-        found = [path for path in found if path.name in listed]
     if not found:
         raise EvalDataError(f"{folder} holds no runs.", hint="Run `kaijuan eval experiment FILE` first.")
     return found

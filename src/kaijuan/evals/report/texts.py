@@ -22,7 +22,7 @@ _EN = {
     "n_sets_1": "1 set",
     "better": "better",
     "worse": "worse",
-    "no significant difference": "no significant difference",
+    "no significant difference": "not significant",
     "none_better": "No variant is significantly better than the baseline.",
     "some_better": "Significantly better than the baseline: {names}.",
     "some_worse": "Significantly worse: {names}.",

@@ -111,12 +111,12 @@ async def test_what_no_longer_holds_is_made_anew(
 
 async def test_variants_that_are_gone_are_not_compared_any_more(plan: Experiment, tmp_path: Path) -> None:
     await ran(plan, tmp_path, Told())
-    text = (tmp_path / "trial.toml").read_text(encoding="utf-8").replace("variants.small", "variants.smaller")
+    text = (tmp_path / "trial.toml").read_text(encoding="utf-8").replace("variants.rrf", "variants.zrrf")
     (tmp_path / "trial.toml").write_text(text, encoding="utf-8")
     with (tmp_path / "tiny" / "qrels.tsv").open("a", encoding="utf-8") as file:
         file.write("q1\td2\t1\n")
     await ran(read_experiment(tmp_path / "trial.toml", MEMORY), tmp_path, Told())
-    assert run_path(tmp_path / "results", "trial", "tiny", "small").exists()
+    assert run_path(tmp_path / "results", "trial", "tiny", "rrf").exists()
     found = load_runs([Path("trial")], tmp_path / "results")
-    assert sorted(run.variant for run in found) == ["baseline", "rrf", "smaller"]
+    assert [run.variant for run in found] == ["baseline", "zrrf", "small"]
     assert len(outcome_of(found).variants) == 2

@@ -120,7 +120,7 @@ def test_each_stage_is_held_against_the_whole(make_run: MakeRun) -> None:
     rows = html.fromstring(page).xpath("//section[@id='stages']//div[last()]/table/tbody/tr")[-3:]
     shown = [[cell.text_content().strip() for cell in row] for row in rows]
     assert [cells[:2] for cells in shown] == [["dense", "0"], ["lexical", "\u22120.500"], ["fused", "0"]]
-    assert [cells[-1].split()[-1] for cells in shown] == ["difference", "worse", "difference"]
+    assert [cells[-1].split()[-1] for cells in shown] == ["significant", "worse", "significant"]
 
 
 def test_a_run_alone_shows_its_hardest_questions(make_run: MakeRun) -> None:
