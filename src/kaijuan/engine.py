@@ -8,7 +8,7 @@ import time
 import uuid
 from collections.abc import AsyncIterator, Callable, Collection, Mapping, Sequence
 from dataclasses import asdict
-from functools import cached_property
+from functools import cached_property, partial
 from pathlib import Path
 from types import TracebackType
 from typing import Self
@@ -30,7 +30,7 @@ from kaijuan.index.catalog import Catalog, KnowledgeBase, StoredTrace
 from kaijuan.index.ports import BlobStore, Embedder, Index, IndexStore
 from kaijuan.index.rebuild import open_space
 from kaijuan.ingest.isolate import ParserPool
-from kaijuan.ingest.pipeline import fingerprint, read
+from kaijuan.ingest.pipeline import fingerprint, item_fingerprint, read
 from kaijuan.ingest.ports import Source, SourceFailure, SourceItem
 from kaijuan.ingest.sources.expanding import ExpandingSource
 from kaijuan.jobs.doctor import DoctorReport, Patient, examine
@@ -289,7 +289,7 @@ class Kaijuan:
             embedder=self.embedder,
             chunker=registry.load("chunker", "recursive")(self.config.chunk),
             read=lambda item: read(item, pool),
-            parsing=fingerprint(registry.targets("parser")),
+            parsing=partial(item_fingerprint, registry.targets("parser")),
             clock=self._clock,
             settings=self.config.jobs,
             index_settings=self.config.index,

@@ -12,13 +12,24 @@ from kaijuan.ingest.detect import kind_of
 from kaijuan.ingest.isolate import ParserPool
 from kaijuan.ingest.ports import SourceItem
 
-PARSING = "3"
-"""Raised when a built-in parser starts to read a file differently; documents are then read again by the next run."""
+_REVISIONS = {"docx": "4", "html": "4", "markdown": "4"}
+"""By kind; raised when a built-in parser starts to read its files differently. The next run reads those again."""
+_FIRST_REVISION = "3"
 
 
 def fingerprint(parsers: Mapping[str, str]) -> str:
-    """Return the fingerprint of reading with these parsers ("module:Class" by kind)."""
-    return f"{PARSING};" + ";".join(f"{kind}={target}" for kind, target in sorted(parsers.items()))
+    """Return the fingerprint of reading anything with these parsers ("module:Class" by kind)."""
+    return ";".join(kind_fingerprint(parsers, kind) for kind in sorted(parsers))
+
+
+def kind_fingerprint(parsers: Mapping[str, str], kind: str) -> str:
+    """Return the fingerprint of reading documents of one kind."""
+    return f"{kind}={parsers.get(kind, '')}/{_REVISIONS.get(kind, _FIRST_REVISION)}"
+
+
+def item_fingerprint(parsers: Mapping[str, str], item: SourceItem) -> str:
+    """Return the fingerprint of reading one item; DocumentError when its kind cannot be told."""
+    return kind_fingerprint(parsers, item.kind or kind_of(item.data, item.name))
 
 
 async def read(item: SourceItem, pool: ParserPool) -> ParsedDocument:

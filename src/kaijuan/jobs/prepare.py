@@ -33,18 +33,20 @@ _Result = TypeVar("_Result")
 _SMALL = 1 << 16
 Read = Callable[[SourceItem], Awaitable[ParsedDocument]]
 """Bytes to a parsed document; raises DocumentError."""
+Parsing = Callable[[SourceItem], str]
+"""What reading an item depends on: the fingerprint of the parser of its kind; raises DocumentError."""
 # Hashing, cutting and encoding are CPU work that must not hold up the event loop.
 _POOL = ThreadPoolExecutor(1, thread_name_prefix="kaijuan-prepare")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Pipeline:
-    """What turns bytes into chunks. `parsing` is the fingerprint of the parsers and their settings."""
+    """What turns bytes into chunks."""
 
     read: Read
     chunker: Chunker
     tokenizer: Tokenizer
-    parsing: str
+    parsing: Parsing
     measure: str
     """Fingerprint of the tokenizer that sizes are measured with."""
 
@@ -52,10 +54,11 @@ class Pipeline:
         """Return what a version of the item depends on besides its bytes.
 
         Of a record, title and metadata are content that its bytes do not hold. Of a file they are not: they come
-        from its bytes or (time of change) say nothing about them.
+        from its bytes or (time of change) say nothing about them. Of the parsers only the one for the item's kind
+        counts, so that one more format, or a better reader of one, does not read all the others again.
         """
         facts = _facts(item) if item.kind else ""
-        return stable_id("pipeline", self.parsing, self.chunker.fingerprint, self.measure, facts)
+        return stable_id("pipeline", self.parsing(item), self.chunker.fingerprint, self.measure, facts)
 
 
 def _facts(item: SourceItem) -> str:
@@ -98,16 +101,17 @@ async def prepare(ground: Ground, item: SourceItem) -> Prepared | Unchanged:
     # A small hash takes less time than handing it to a thread.
     small = len(item.data) < _SMALL
     content = content_hash(item.data) if small else await _aside(lambda: content_hash(item.data))
-    fingerprint = ground.pipeline.fingerprint(item)
+    pipeline = ground.pipeline
+    fingerprint = pipeline.fingerprint(item) if small else await _aside(lambda: pipeline.fingerprint(item))
     live = await ground.catalog.version_of(ground.kb, item.source, ground.head)
     same = live is not None and (live.content_hash, live.fingerprint) == (content, fingerprint)
     if live is not None and same and await _whole(ground.blobs, live, item.data):
         return Unchanged(source=item.source, version=live.id)
-    parsed = await ground.pipeline.read(item)
+    parsed = await pipeline.read(item)
     document = document_id(ground.kb, item.source)
     number = await ground.catalog.last_number(document) + 1
     id = version_id(document, number, content, fingerprint)
-    text, blocks, chunks = await _aside(lambda: _cut(ground.pipeline, parsed, id, document))
+    text, blocks, chunks = await _aside(lambda: _cut(pipeline, parsed, id, document))
     original_hash, text_hash = await _stored(ground.blobs, item.data, text)
     version = Version(
         id=id,

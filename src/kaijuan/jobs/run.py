@@ -27,7 +27,7 @@ from kaijuan.jobs.intake import Intake, take_in
 from kaijuan.jobs.lease import held
 from kaijuan.jobs.mirror import Seen, gone
 from kaijuan.jobs.owner import new_owner
-from kaijuan.jobs.prepare import Ground, Pipeline, Read
+from kaijuan.jobs.prepare import Ground, Parsing, Pipeline, Read
 from kaijuan.jobs.report import Failed, Progress, RunReport, Stage, Tally
 from kaijuan.jobs.settings import JobSettings
 
@@ -46,7 +46,7 @@ class Ingest:
     chunker: Chunker
     read: Read
     """Turns a source item into a parsed document, or raises DocumentError."""
-    parsing: str
+    parsing: Parsing
     """Fingerprint of all that `read` uses."""
     clock: Callable[[], float] = time.time
     owner: Callable[[], str] = new_owner

@@ -70,7 +70,7 @@ class Workshop:
             embedder=self.embedder,
             chunker=RecursiveChunker(ChunkSettings(child_tokens=8, max_tokens=16, parent_tokens=32)),
             read=read_text,
-            parsing="workshop-1",
+            parsing=lambda _: "workshop-1",
             clock=self.clock,
             settings=self.settings,
             index_settings=IndexSettings(grace_seconds=0.0, group_chunks=3, embed_batch=2),

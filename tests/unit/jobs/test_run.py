@@ -11,7 +11,14 @@ import pytest
 
 from kaijuan.core.documents import ParsedDocument
 from kaijuan.core.filters import EVERYTHING
-from kaijuan.errors import BusyError, DiskFullError, MissingSourceError, ModelError, NotFoundError
+from kaijuan.errors import (
+    BusyError,
+    DiskFullError,
+    MissingSourceError,
+    ModelError,
+    NotFoundError,
+    UnsupportedDocumentError,
+)
 from kaijuan.index.catalog import ItemState, RunState
 from kaijuan.index.ports import Vectors
 from kaijuan.ingest.ports import SourceFailure, SourceItem
@@ -167,9 +174,26 @@ async def test_a_touched_file_is_unchanged(shop: Workshop) -> None:
 
 async def test_another_pipeline_makes_new_versions(shop: Workshop) -> None:
     await shop.add({"a": "alpha"})
-    newer = replace(shop.ingest, parsing="workshop-2")
+    newer = replace(shop.ingest, parsing=lambda _: "workshop-2")
     report = await newer.add(await shop.kb(), offered({"a": "alpha"}))
     assert report.updated == 1
+
+
+async def test_another_parser_of_one_kind_leaves_the_other_kinds_alone(shop: Workshop) -> None:
+    await shop.add({"a.txt": "alpha", "b.md": "beta"})
+    newer = replace(shop.ingest, parsing=lambda item: "newer" if item.name.endswith(".md") else "workshop-1")
+    report = await newer.add(await shop.kb(), offered({"a.txt": "alpha", "b.md": "beta"}))
+    assert (report.updated, report.unchanged) == (1, 1)
+
+
+async def test_an_item_whose_kind_cannot_be_told_fails_alone(shop: Workshop) -> None:
+    def parsing(item: SourceItem) -> str:
+        if item.name == "b":
+            raise UnsupportedDocumentError("b is of no kind.")
+        return "workshop-1"
+
+    report = await replace(shop.ingest, parsing=parsing).add(await shop.kb(), offered({"a": "alpha", "b": "beta"}))
+    assert (report.added, [failed.code for failed in report.failed]) == (1, ["document_unsupported"])
 
 
 class TestMirror:
