@@ -8,7 +8,7 @@ import os
 import re
 import zlib
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache, cached_property
 from pathlib import Path
 from typing import Any
@@ -112,7 +112,7 @@ def load_run(path: Path) -> StoredRun:
             hint="Run the experiment again with this version, or read the file with the one that wrote it.",
         )
     try:
-        return _adapter().validate_python(tree["run"])
+        return _shared_ids(_adapter().validate_python(tree["run"]))
     except (ValidationError, KeyError) as error:
         raise EvalDataError(f"{path} is not whole: {_first_line(error)}.", hint="Run the experiment again.") from error
 
@@ -156,6 +156,21 @@ def _read(path: Path) -> Any:
         raise EvalDataError(f"{path} is cut short.", hint=again) from error
     except (zlib.error, ValueError) as error:
         raise EvalDataError(f"{path} is damaged: {error}.", hint=again) from error
+
+
+def _shared_ids(stored: StoredRun) -> StoredRun:
+    """Return the run with each id in memory once: as they were read, many runs would take a gigabyte."""
+    known: dict[str, str] = {}
+    queries = tuple(
+        replace(
+            query,
+            rankings={
+                stage: tuple(known.setdefault(id, id) for id in ranking) for stage, ranking in query.rankings.items()
+            },
+        )
+        for query in stored.run.queries
+    )
+    return replace(stored, run=replace(stored.run, queries=queries))
 
 
 def _files(words: Sequence[Path], results: Path) -> Iterable[Path]:

@@ -26,6 +26,13 @@ def test_a_run_comes_back_as_it_was(make_run: MakeRun, tmp_path: Path) -> None:
     assert [file.name for file in path.parent.iterdir()] == [path.name]
 
 
+def test_an_id_is_in_memory_once(make_run: MakeRun, tmp_path: Path) -> None:
+    save_run(tmp_path / "run.json.gz", make_run())
+    queries = load_run(tmp_path / "run.json.gz").run.queries
+    names = [name for query in queries for ranking in query.rankings.values() for name in ranking]
+    assert len({id(name) for name in names}) == len(set(names)) < len(names)
+
+
 def test_names_never_leave_the_folder_nor_meet(tmp_path: Path) -> None:
     paths = [run_path(tmp_path, "../x", "a/b", name) for name in ("..", "a b", "a_b", "a/b", "é", "x" * 300, "x" * 301)]
     assert all(path.parent.parent == tmp_path and len(path.name) < 255 for path in paths)
