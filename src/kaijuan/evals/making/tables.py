@@ -20,7 +20,18 @@ MOST_PAIRS = 20
 _NUMBER = re.compile(r"[^\d\-−+.]*([-−+]?\d{1,3}(?:,\d{3})+(?:\.\d+)?|[-−+]?\d+(?:\.\d+)?)\D*")
 _UNIT = re.compile(r"\s*[（(]\s*([^（()）]{1,8})\s*[)）]\s*\Z")
 _NOT_A_LABEL = re.compile(r"\A[\W\d_]*\Z")
-_YEARLIKE = re.compile(r"\A(?:FY|fiscal )?\s?(?:19|20)\d\d(?:年|年度)?\Z", re.IGNORECASE)
+_YEAR = re.compile(r"(?:19|20)\d\d")
+_OF_TIME = re.compile(
+    r"\b(?:fy|fiscal|years?|ended|as|of|at|on|q[1-4]|h[12]|quarter|months?|three|six|nine|twelve|january|february|march"
+    r"|april|may|june|july|august|september|october|november|december|jan|feb|mar|apr|jun|jul|aug|sept?|oct|nov|dec)\b"
+    r"|[\d\s,./`'’*-]|[年月日第一二三四上下半季度末底止截至]",
+    re.IGNORECASE,
+)
+_FOOTNOTE = re.compile(r"\s*[(（]\d{1,2}[)）]\s*\Z")
+_SUMS = re.compile(r"\b(?:sub)?totals?\b|\bnet\b|合计|总计|小计|共计", re.IGNORECASE)
+_CHANGE = re.compile(r"change|difference|increase|variance|增减|变动|变化|同比|环比", re.IGNORECASE)
+_NO_NAME = frozenset({"other", "others", "total", "subtotal", "其他", "其它", "合计", "总计", "小计", "共计"})
+"""Labels that say nothing without the rows around them."""
 _TRIVIAL = frozenset({"", "-", "—", "–", "n/a", "none", "无", "无。", "/", "x", "✓", "√", "yes", "no", "是", "否", "*"})
 
 
@@ -44,13 +55,19 @@ def _is_regular(table: Table) -> bool:
         and all(0 < len(head) <= LONGEST_LABEL for head in heads)
         and len(set(labels)) == len(labels)
         and len(set(heads)) == len(heads)
-        and all(not _NOT_A_LABEL.match(head) or _YEARLIKE.match(head) for head in heads)
+        and all(not _NOT_A_LABEL.match(head) or _is_time(head) for head in heads)
         and sum(_is_label(label) for label in labels) >= len(labels) * 0.8
     )
 
 
 def _is_label(label: str) -> bool:
-    return 0 < len(label) <= LONGEST_LABEL and not _NOT_A_LABEL.match(label)
+    named = 0 < len(label) <= LONGEST_LABEL and not _NOT_A_LABEL.match(label)
+    return named and label.casefold().strip(" :：") not in _NO_NAME
+
+
+def _is_time(column: str) -> bool:
+    """Say whether a column is a moment or a stretch of time: 2019, FY 2019, December 31, 2018, 2023年末."""
+    return len(_YEAR.findall(column)) == 1 and not _OF_TIME.sub("", _FOOTNOTE.sub("", column))
 
 
 def _place(head: Head, table: Table) -> str:
@@ -71,8 +88,9 @@ def _cells(table: Table, row: Row, place: str) -> Iterator[Draft]:
     if not _is_label(label):
         return
     for column, value in zip(table.header[1:], row.cells[1:], strict=True):
-        if not _says(value) or value == label:
+        if not _says(value) or value == label or (len(_YEAR.findall(column)) > 1):
             continue
+        column = _FOOTNOTE.sub("", column).strip(" `*")
         chinese = _is_chinese(table)
         question = _asked_zh(place, label, column, value) if chinese else _asked_en(place, label, column)
         yield Draft(
@@ -92,6 +110,8 @@ def _says(value: str) -> bool:
 
 def _asked_zh(place: str, label: str, column: str, value: str) -> str:
     unit = _UNIT.search(column)
+    if _is_time(column):
+        return f"{place}中，“{label}”在{column}是{'多少' if _NUMBER.fullmatch(value) else '什么'}？"
     if unit and _NUMBER.fullmatch(value):
         return f"{place}中，“{label}”的{_UNIT.sub('', column)}是多少{unit[1].strip()}？"
     asks = "多少" if _NUMBER.fullmatch(value) and value[:1].isdigit() else "什么"
@@ -99,14 +119,18 @@ def _asked_zh(place: str, label: str, column: str, value: str) -> str:
 
 
 def _asked_en(place: str, label: str, column: str) -> str:
+    if _is_time(column):
+        return f'In the table of {place}, what is the figure of "{label}" for {column}?'
     return f'In the table of {place}, what is the "{column}" of "{label}"?'
 
 
 def _compared_rows(table: Table, place: str) -> Iterator[Draft]:
     made = 0
+    if not all(all(row.cells) and not _SUMS.search(row.cells[0]) for row in table.rows):
+        return  # rows of several kinds, or sums of others: their numbers do not compare
     for at, column in enumerate(table.header[1:], start=1):
-        if _YEARLIKE.match(column):
-            continue
+        if _YEAR.search(column) or _CHANGE.search(column):
+            continue  # accounts by year: each row has a measure of its own
         numbers = [(row, _number(row.cells[at])) for row in table.rows[:MOST_ROWS] if _is_label(row.cells[0])]
         if len(numbers) < 2 or any(number is None for _, number in numbers):
             continue

@@ -62,6 +62,14 @@ def test_rows_with_equal_numbers_are_not_compared() -> None:
     assert not [draft for draft in drafts(manual(rates(2024, 60, 60))) if draft.how == "table/compare-rows"]
 
 
+def test_accounts_by_year_are_asked_by_time_and_not_compared() -> None:
+    table = "| Item | 2023 | 2024 |\n| --- | --- | --- |\n| Fees | 12.5 | 14.0 |\n| Total fees | 20 | 21 |"
+    found = [draft for draft in drafts(manual(f"# Quay Report\n\n## Income\n\n{table}\n")) if draft.kind is Kind.TABLE]
+    asked = {draft.question: draft.answers for draft in found}
+    assert asked['In the table of "Quay Report" (Income), what is the figure of "Fees" for 2024?'] == ("14.0",)
+    assert not [draft for draft in found if draft.how == "table/compare-rows"]
+
+
 def test_editions_of_a_table_are_compared() -> None:
     one, other = manual(rates(2023, 60, 90), id="2023.md"), manual(rates(2024, 80, 90), id="2024.md")
     (draft,) = compared_tables([(one.head, one.tables), (other.head, other.tables)])
