@@ -18,6 +18,10 @@ from typing import Any
 from kaijuan.errors import EvalDataError
 
 MOST_PROBLEMS_SHOWN = 5
+MOST_GRADE = 1000
+"""Highest grade of a judgement."""
+MOST_PATH = 1000
+"""Characters of the path that a file CORPUS may hold."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -113,12 +117,23 @@ def _name(folder: Path) -> str:
 def corpus_path(folder: Path) -> Path:
     """Return the corpus file of a folder, its own or the one that its file CORPUS points to."""
     pointer = folder / "CORPUS"
-    holder = folder / pointer.read_text(encoding="utf-8").strip() if pointer.is_file() else folder
-    corpus = holder / "corpus.jsonl"
+    corpus = (folder / _pointed_to(pointer) if pointer.is_file() else folder) / "corpus.jsonl"
     if not corpus.is_file():
         hint = "Put corpus.jsonl there, or a file CORPUS that names the folder with the corpus."
         raise EvalDataError(f"The set has no corpus: {corpus} is missing.", hint=hint)
     return corpus
+
+
+def _pointed_to(pointer: Path) -> str:
+    try:
+        named = pointer.read_text(encoding="utf-8-sig").strip()
+    except UnicodeDecodeError as error:
+        raise EvalDataError(f"{pointer} is not UTF-8.", hint="Save it as UTF-8.") from error
+    if not named or len(named) > MOST_PATH or not named.isprintable():
+        raise EvalDataError(
+            f"{pointer} names no folder: {named!r:.80}.", hint="Write one path in it, relative to the set's folder."
+        )
+    return named
 
 
 def _document_ids(corpus: Path) -> frozenset[str]:
@@ -195,21 +210,28 @@ def _grades(path: Path, queries: set[str], documents: frozenset[str], problems: 
             f"The set has no judgements: {path} is missing.",
             hint="Write one line for each question and relevant document: query-id, corpus-id, score, parted by tabs.",
         )
-    grades: dict[str, dict[str, int]] = {}
-    strange_queries, strange_documents = [], []
+    judged: dict[str, dict[str, int]] = {}
+    strange_queries, strange_documents, repeated = [], [], []
     for query, document, grade in _judgements(path):
         if query not in queries:
             strange_queries.append(query)
         elif document not in documents:
             strange_documents.append(document)
-        elif grade > 0:
-            grades.setdefault(query, {})[document] = grade
+        elif document in judged.setdefault(query, {}):
+            repeated.append(f"{query} {document}")
+        else:
+            judged[query][document] = grade
+    before = len(problems)
     _note(problems, strange_queries, "judgements name questions that the set does not have")
     _note(problems, strange_documents, "judgements name documents that the corpus does not have")
+    _note(problems, repeated, "judgements come twice, and the first counts")
+    grades = {query: {id: grade for id, grade in found.items() if grade > 0} for query, found in judged.items()}
+    _note(problems, [query for query, found in grades.items() if not found], "questions have no relevant document")
+    grades = {query: found for query, found in grades.items() if found}
     if not grades:
         raise EvalDataError(
-            f"No judgement in {path} fits the questions and the corpus.{_first(problems)}",
-            hint="The ids in qrels.tsv must be those in queries.jsonl and corpus.jsonl.",
+            f"No judgement in {path} can be used. {' '.join(problems[before:])}".rstrip(),
+            hint="The ids in qrels.tsv must be those in queries.jsonl and corpus.jsonl, and some grades above 0.",
         )
     return grades
 
@@ -223,12 +245,21 @@ def _judgements(path: Path) -> Iterator[tuple[str, str, int]]:
         if row != [""] and not (number == 1 and row[0] == "query-id"):
             try:
                 query, document, grade = row
-                yield query, document, int(float(grade))
-            except (ValueError, OverflowError) as error:
+                yield query, document, _grade(grade)
+            except ValueError as error:
                 raise EvalDataError(
                     f"Line {number} of {path} is not a judgement: {row!r:.120}.",
-                    hint="A line is: query-id, corpus-id, score, parted by tabs.",
+                    hint="A line is: query-id, corpus-id, score, parted by tabs. A score is a whole number, "
+                    f"at most {MOST_GRADE}.",
                 ) from error
+
+
+def _grade(text: str) -> int:
+    # The metrics know whole grades only, and trec_eval takes memory by the highest.
+    grade = float(text)
+    if not grade.is_integer() or abs(grade) > MOST_GRADE:
+        raise ValueError(text)
+    return int(grade)
 
 
 def rows(path: Path) -> Iterator[tuple[int, Mapping[str, Any]]]:

@@ -52,7 +52,7 @@ def test_what_a_line_says_beside_is_kept(write_set: WriteSet) -> None:
 def test_what_is_left_out_is_named(write_set: WriteSet) -> None:
     folder = write_set(
         questions={"q1": "年假有几天？", "q2": " \n"},
-        judgements=(("q1", "d1", 1), ("q2", "d2", 1), ("q1", "d9", 1), ("q1", "d2", 0)),
+        judgements=(("q1", "d1", 1), ("q2", "d2", 1), ("q1", "d9", 1), ("q1", "d2", 0), ("q1", "d1", 3)),
     )
     with (folder / "queries.jsonl").open("a", encoding="utf-8") as file:
         file.write('{"_id": "q1", "text": "again"}\n')
@@ -64,6 +64,7 @@ def test_what_is_left_out_is_named(write_set: WriteSet) -> None:
         "1 question ids come twice; the first is kept: q1.",
         "1 judgements name questions that the set does not have: q2.",
         "1 judgements name documents that the corpus does not have: d9.",
+        "1 judgements come twice, and the first counts: q1 d1.",
     )
 
 
@@ -82,7 +83,11 @@ def test_what_is_left_out_is_named(write_set: WriteSet) -> None:
         ("queries.jsonl", b'{"_id": ' + b"[" * 100_000, "is not JSON"),
         ("queries.jsonl", b'{"_id": "q1", "text": "\xff"}', "not UTF-8"),
         ("qrels.tsv", None, "no judgements"),
-        ("qrels.tsv", b"", "No judgement in .* fits"),
+        ("qrels.tsv", b"", "No judgement in .* can be used"),
+        ("qrels.tsv", b"q1\td1\t0.5\n", "Line 1 of .* is not a judgement"),
+        ("qrels.tsv", b"q1\td1\t1001\n", "Line 1 of .* is not a judgement"),
+        ("qrels.tsv", b"q1\td1\tnan\n", "Line 1 of .* is not a judgement"),
+        ("qrels.tsv", b"q1\td1\t-1\nqx\td1\t1\n", "does not have: qx.*no relevant document: q1"),
         ("qrels.tsv", b"query-id\tcorpus-id\tscore\nx\ty\t1\n", "do not|does not|No judgement"),
         ("qrels.tsv", b"q1 d1 1\n", "Line 1 of .* is not a judgement"),
         ("qrels.tsv", b"q1\td1\tyes\n", "Line 1 of .* is not a judgement"),
@@ -102,6 +107,23 @@ def test_what_cannot_be_used_is_refused(write_set: WriteSet, file: str, content:
 def test_a_missing_folder_is_named(tmp_path: Path) -> None:
     with pytest.raises(EvalDataError, match="no folder"):
         load_set(tmp_path / "none")
+
+
+def test_a_pointer_to_the_corpus_may_have_a_mark_at_the_start(write_set: WriteSet) -> None:
+    folder, other = write_set("one"), write_set("two")
+    (folder / "corpus.jsonl").unlink()
+    (folder / "CORPUS").write_bytes(b"\xef\xbb\xbf../two\r\n")
+    assert load_set(folder).corpus.resolve() == (other / "corpus.jsonl").resolve()
+
+
+@pytest.mark.parametrize(
+    ("content", "words"), [(b"\xff\xfe", "not UTF-8"), (b" \n", "no folder"), (b"x" * 5000, "no folder")]
+)
+def test_a_pointer_that_names_nothing_is_refused(write_set: WriteSet, content: bytes, words: str) -> None:
+    folder = write_set()
+    (folder / "CORPUS").write_bytes(content)
+    with pytest.raises(EvalDataError, match=words):
+        load_set(folder)
 
 
 def test_windows_line_ends_and_marks_at_the_start_are_read(write_set: WriteSet) -> None:
