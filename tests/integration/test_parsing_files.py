@@ -38,21 +38,13 @@ EXPECTED_ERRORS = {
     "broken/password_protected.xlsx": "document_encrypted",
     "broken/testWORD_protected_passtika.docx": "document_encrypted",
     "broken/testPPT_protected_passtika.pptx": "document_encrypted",
-    "broken/testZipEncrypted.zip": "document_encrypted",
     "broken/testWORD_truncated.docx": "document_broken",
     "derived/truncated.docx": "document_broken",
     "derived/truncated-zh.pdf": "document_broken",
     "derived/really-a-pdf.docx": "document_broken",
     "derived/scan-zh.pdf": "document_empty",
-    "broken/droste.zip": "document_unsupported",
     "broken/random.bin": "document_unsupported",
     "broken/empty_black.jpg": "document_unsupported",
-    "office/fake.doc": "document_unsupported",
-    "office/tests-example.xls": "document_unsupported",
-    "office/test.xlsx": "document_unsupported",
-    "office/ocr_test.pptx": "document_unsupported",
-    "text/test.epub": "document_unsupported",
-    "text/testRTFJapanese.rtf": "document_unsupported",
 }
 # A piece of text that must be found in a block of the given kind.
 EXPECTED_TEXT = [
@@ -70,7 +62,7 @@ EXPECTED_TEXT = [
     ("derived/statute-gb18030.txt", BlockKind.PARAGRAPH, "第三条 公司是企业法人"),
     ("derived/statute-utf16.txt", BlockKind.PARAGRAPH, "第三条 公司是企业法人"),
     ("text/fake-text-utf-32.txt", BlockKind.PARAGRAPH, "This is a test document"),
-    ("text/test_mskanji.csv", BlockKind.PARAGRAPH, "佐藤太郎"),
+    ("text/test_mskanji.csv", BlockKind.TABLE, "佐藤太郎"),
     ("text/choose-index.md", BlockKind.TABLE, "| PointGet/BatchPointGet |"),
     ("text/choose-index.md", BlockKind.CODE, "mysql> CREATE TABLE t(a INT PRIMARY KEY"),
     ("pdf/tracemonkey.pdf", BlockKind.PARAGRAPH, "difficult to compile than statically typed ones"),
@@ -81,6 +73,10 @@ EXPECTED_TEXT = [
     ("pdf/header-test-doc.pdf", BlockKind.HEADING, "Title"),
     ("pdf/vertical.pdf", BlockKind.PARAGRAPH, "日本語"),
 ]
+OPENED_BY_SOURCES = frozenset({"zip", "mbox"})
+"""Kinds that hold documents and are none."""
+CONVERTED = frozenset({"doc", "ppt"})
+"""Kinds that another program turns into one that is read, where it is installed."""
 BOXED = [
     "pdf/tracemonkey.pdf",
     "pdf/multi-column-2p.pdf",
@@ -107,8 +103,15 @@ def outcome(path: Path) -> tuple[ParsedDocument | None, DocumentError | None]:
 def every_file() -> Iterator[str]:
     if FILES.is_dir():
         for path in sorted(FILES.rglob("*")):
-            if path.is_file() and path.parent.name not in {"expected", "files"}:
+            if path.is_file() and path.parent.name not in {"expected", "files"} and not _holds_documents(path):
                 yield str(path.relative_to(FILES))
+
+
+def _holds_documents(path: Path) -> bool:
+    try:
+        return kind_of(path.read_bytes(), path.name) in OPENED_BY_SOURCES | CONVERTED
+    except DocumentError:
+        return False
 
 
 @pytest.mark.parametrize("name", list(every_file()))
@@ -120,7 +123,9 @@ def test_every_file_ends_well_or_named(name: str) -> None:
         return
     check_document(document)
     assert bool(document.unread_pages) <= bool(document.warnings), "unread pages must be told"
-    assert document.pages == len(document.page_sizes)
+    # Slides, sheets and chapters are counted as pages and have no size.
+    assert document.page_sizes == () or document.pages == len(document.page_sizes)
+    assert document.kind != "pdf" or document.pages == len(document.page_sizes)
 
 
 @pytest.mark.parametrize(("name", "kind", "words"), EXPECTED_TEXT, ids=lambda value: str(value)[:40])
