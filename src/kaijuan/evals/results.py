@@ -8,7 +8,8 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
-from kaijuan.errors import EvalDataError, UsageError
+from kaijuan.errors import EvalDataError
+from kaijuan.evals.writing import write_target
 
 STAGES = ("dense", "lexical", "fused", "final")
 """Stages whose rankings are kept, in the order of the flow. `final` is what a reader is given."""
@@ -45,12 +46,7 @@ class RetrievalRun:
 def write_runs(path: Path, runs: Sequence[RetrievalRun]) -> None:
     """Write runs to a JSON file, whole or not at all."""
     text = json.dumps({"runs": [asdict(run) for run in runs]}, ensure_ascii=False, indent=1)
-    fresh = path.with_name(path.name + ".new")
-    try:
-        fresh.write_text(text + "\n", encoding="utf-8", errors="backslashreplace")
-        fresh.replace(path)
-    except OSError as error:
-        raise UsageError(f"{path} cannot be written: {error.strerror}.", hint="Choose another file.") from error
+    write_target(path, text + "\n", errors="backslashreplace")
 
 
 def read_runs(path: Path) -> tuple[RetrievalRun, ...]:

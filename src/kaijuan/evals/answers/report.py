@@ -20,6 +20,7 @@ from kaijuan.evals.answers.judges.rules import graded
 from kaijuan.evals.answers.ports import Grade
 from kaijuan.evals.answers.refusal import Outcome, answered_share, curve, ranking, risk_area, table
 from kaijuan.evals.answers.run import AnswerRun
+from kaijuan.evals.writing import write_target
 
 DECIMALS = 4
 PERCENTILES = (50, 95, 99)
@@ -106,12 +107,7 @@ def save(path: Path, summaries: Sequence[dict[str, Any]], runs: Sequence[AnswerR
         for summary, run in zip(summaries, runs, strict=True)
     ]
     text = json.dumps({"sets": sets}, ensure_ascii=False, indent=1, allow_nan=False)
-    fresh = path.with_name(path.name + ".new")
-    try:
-        fresh.write_text(text + "\n", encoding="utf-8", errors="backslashreplace")
-        fresh.replace(path)
-    except OSError as error:
-        raise UsageError(f"{path} cannot be written: {error.strerror}.", hint="Choose another file.") from error
+    write_target(path, text + "\n", errors="backslashreplace")
 
 
 def check_place(path: Path) -> None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
@@ -24,6 +23,7 @@ from kaijuan.evals.metrics import METRICS, check_installed
 from kaijuan.evals.results import DEPTH
 from kaijuan.evals.retrieval import Options, measure, scores_of
 from kaijuan.evals.sets import EvalSet, load_set
+from kaijuan.evals.writing import write_target
 from kaijuan.index.ports import Embedder
 
 FORMAT = 1
@@ -156,12 +156,7 @@ def check_limits(limits: Limits) -> None:
 def write_baseline(path: Path, baseline: Baseline) -> None:
     """Write a baseline as JSON, a line a question so that version control shows what changed."""
     tree = {"format": FORMAT, **_adapter().dump_python(baseline, mode="json")}
-    fresh = path.with_name(path.name + ".new")
-    try:
-        fresh.write_text(json.dumps(tree, ensure_ascii=False, indent=1, sort_keys=True) + "\n", encoding="utf-8")
-        os.replace(fresh, path)
-    except OSError as error:
-        raise UsageError(f"{path} cannot be written: {error.strerror}.", hint="Choose another file.") from error
+    write_target(path, json.dumps(tree, ensure_ascii=False, indent=1, sort_keys=True) + "\n", errors="backslashreplace")
 
 
 def read_baseline(path: Path) -> Baseline:

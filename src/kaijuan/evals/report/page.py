@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import json
-import os
 from collections.abc import Callable, Mapping, Sequence
 from importlib.resources import files
 from pathlib import Path
 from typing import Any
 
 from kaijuan import __version__
-from kaijuan.errors import EvalDataError, MissingExtraError, UsageError
+from kaijuan.errors import EvalDataError, MissingExtraError
 from kaijuan.evals.experiments.ablate import ablated
 from kaijuan.evals.experiments.changes import shown
 from kaijuan.evals.experiments.outcome import READER_STAGE, Judged, Outcome, outcome_of, table_of
@@ -23,6 +22,7 @@ from kaijuan.evals.report.excerpts import clean
 from kaijuan.evals.report.figures import PERCENTILES, Row, best_of, by_kind, recall_curve, times
 from kaijuan.evals.report.texts import LANGUAGE_TAGS, texts_in
 from kaijuan.evals.results import STAGES
+from kaijuan.evals.writing import write_target
 
 SHOWN_METRICS = ("ndcg@10", "recall@5", "recall@10", "recall@50", "mrr@10", "hit@1", "precision@5", "map")
 MOST_CURVES = 8
@@ -68,12 +68,7 @@ def report_page(runs: Sequence[StoredRun], *, language: str = "en", metric: str 
 
 def write_page(path: Path, page: str) -> None:
     """Write a page, whole or not at all."""
-    fresh = path.with_name(path.name + ".new")
-    try:
-        fresh.write_text(page, encoding="utf-8", errors="replace")
-        os.replace(fresh, path)
-    except OSError as error:
-        raise UsageError(f"{path} cannot be written: {error.strerror}.", hint="Choose another file.") from error
+    write_target(path, page, errors="replace")
 
 
 def _summary(outcome: Outcome, table: Mapping[str, Row], texts: Texts) -> dict[str, Any]:
