@@ -115,7 +115,7 @@ BEYOND = (
     Case("What is the dress code at the office?", status=(NO,)),
     Case("公司成立于哪一年？", ("2012",)),
 )
-"""Wrong today. The last stands a hair below the threshold, which was fitted with the vectors of the graph before. Across
+"""Wrong today. The last stands a hair below the threshold, which was fitted with the graph before this. Across
 languages the right sentence and its neighbours have level cosines in the onboard model; "dress code" is taken for the
 code of conduct."""
 CASES = (*IDENTIFIERS, *VALUES, *PROCEDURES, *VERSIONS, *ACROSS, *REFUSALS)
