@@ -78,9 +78,15 @@ quote is exactly text[start:end] of that version.""",
     "list": f"""{{"documents": [
   {VERSION}]}}""",
     "show": """{"version": as in `list`, "text",
- "blocks": [{"id", "kind", "level", "span", "title_path", "pages"}],
+ "blocks": [{"id", "kind", "level", "span", "title_path", "pages", "place", "syntax"}],
  "chunks": [{"id", "level": "child" | "parent", "span", "parent_id", "title_path", "tokens"}],
  "history": [as in `list`]}""",
+    "parse": """{"status": "ok" | "partial" | "failed", "kind", "title", "pages", "page_sizes", "unread_pages",
+ "language", "metadata", "blocks": [{"id", "kind", "level", "text", "span", "title_path", "place", "pages", "boxes",
+  "syntax", "confidence", "table" (of tables): {"rows", "columns", "hidden_rows", "hidden_columns",
+   "cells": [{"row", "column", "rows", "columns", "header", "span", "text"}]}}], "warnings", "seconds", "peak_mb"}
+failed: {"status", "kind", "error": {"code", "message", "hint", "retry"}, "seconds", "peak_mb"}
+a file with several documents: {"status", "source", "members": [{"source", as above}]}""",
     "status": STATUS,
     "rebuild": STATUS,
     "snapshots": """{"snapshots": [{"number", "created_at", "run_id", "documents", "chunks"}]}""",

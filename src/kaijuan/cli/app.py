@@ -15,7 +15,7 @@ from typing import Annotated, NoReturn
 
 import typer
 
-from kaijuan.cli import demo, documents, evaluation, questions, screen, shapes, upkeep
+from kaijuan.cli import demo, documents, evaluation, parsing, questions, screen, shapes, upkeep
 from kaijuan.cli.groups import Command, Group
 from kaijuan.cli.options import Json
 from kaijuan.cli.session import DEFAULT_HOME, DEFAULT_KB, Session, start_logging
@@ -101,6 +101,7 @@ for command in (
     upkeep.snapshots,
     upkeep.rebuild,
     upkeep.doctor,
+    parsing.parse,
     demo.demo,
     upkeep.version,
 ):

@@ -119,6 +119,14 @@ def _rendered(items: Iterable[RenderableType]) -> str:
     return "".join(f"{each.rstrip()}\n" for each in text.split("\n")).removesuffix("\n")
 
 
+def show_text(text: str) -> None:
+    """Print text as it is for a file or program; on a terminal nothing in it may move the cursor."""
+    _need_output()
+    with _pipe_may_break():
+        sys.stdout.write(lines(text) if sys.stdout.isatty() else text)
+        sys.stdout.flush()
+
+
 def show_json(document: object) -> None:
     """Print the one JSON document, UTF-8 whatever the locale says."""
     _need_output()

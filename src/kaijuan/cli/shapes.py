@@ -154,6 +154,8 @@ def view_shape(view: DocumentView) -> Json:
                 "span": plain(block.span),
                 "title_path": list(block.title_path),
                 "pages": list(block.pages),
+                "place": block.place,
+                "syntax": block.syntax,
             }
             for block in view.blocks
         ],

@@ -207,7 +207,8 @@ def _block(block: Block, text: str) -> RenderableType:
     content = block.span.of(text)
     cut = content if len(content) <= BLOCK_CHARACTERS else content[:BLOCK_CHARACTERS] + " …"
     style = "bold" if block.kind.value == "heading" else ""
-    note = f"{block.kind.value}{', ' + page_words(block.pages) if block.pages else ''}"
+    place = screen.line(block.place) or (page_words(block.pages) if block.pages else "")
+    note = f"{block.kind.value}{', ' + place if place else ''}"
     shown = Text.assemble((f"{note}\n", "dim"), (screen.lines(cut), style))
     return Padding(shown, (0, 0, 0, 2), expand=False)
 

@@ -56,6 +56,8 @@ class ParserPool:
         self._lock = threading.Lock()
         self._local: dict[str, Parser] = {}
         self._closed = False
+        self.peak_mb = 0.0
+        """Most memory, in MiB, that a parser process used for one file since this was last set to 0."""
 
     async def parse(self, kind: str, data: bytes, name: str) -> ParsedDocument:
         """Return the parsed file. Raises DocumentError only; a cancelled call ends its process."""
@@ -66,8 +68,26 @@ class ParserPool:
         loop = asyncio.get_running_loop()
         if kind in _IN_PROCESS and len(data) <= _IN_PROCESS_BYTES:
             return await loop.run_in_executor(self._threads, self._parse_here, kind, data, name)
+        reply = await self._ask({"parser": self._parsers[kind], "data": data, "name": name})
+        try:
+            # A long document is millions of numbers: too much for the event loop.
+            return await loop.run_in_executor(self._threads, document_from_plain, reply["document"])
+        except (BadFrameError, KeyError, TypeError) as error:
+            raise BrokenDocumentError(f"The parser of {name} answered with what is no document.") from error
+
+    async def run(self, task: str, data: bytes, name: str, **arguments: int | float | str) -> Any:
+        """Return what the function at `task` ("module:function") makes of a file, called in a parser process.
+
+        For all that has to touch untrusted bytes but is no parsing; what it returns must be plain data.
+        """
+        reply = await self._ask({"task": task, "data": data, "name": name, "arguments": arguments})
+        return reply.get("result")
+
+    async def _ask(self, request: dict[str, Any]) -> dict[str, Any]:
+        if self._closed:
+            raise ClosedError("The parser pool is closed.")
         task = _Task()
-        work = loop.run_in_executor(self._threads, self._parse_there, task, kind, data, name)
+        work = asyncio.get_running_loop().run_in_executor(self._threads, self._ask_there, task, request)
         try:
             return await asyncio.shield(work)
         except asyncio.CancelledError:
@@ -93,14 +113,14 @@ class ParserPool:
             self._local[kind] = load_parser(self._parsers[kind])
         return with_storable(self._local[kind].parse(data, name))
 
-    def _parse_there(self, task: _Task, kind: str, data: bytes, name: str) -> ParsedDocument:
+    def _ask_there(self, task: _Task, request: dict[str, Any]) -> dict[str, Any]:
         child = self._take()
         healthy = False
         try:
             task.attach(child)
-            document = child.ask(self._parsers[kind], data, name, seconds=self._seconds)
+            reply = child.ask(request, seconds=self._seconds)
             healthy = True
-            return document
+            return reply
         except _RefusedError as refusal:
             healthy = True
             raise refusal.error from None
@@ -122,6 +142,7 @@ class ParserPool:
     def _give_back(self, child: _Child, *, healthy: bool) -> None:
         with self._lock:
             self._busy.discard(child)
+            self.peak_mb = max(self.peak_mb, child.peak_mb)
             if healthy and not self._closed and not child.is_worn(self._memory_mb):
                 self._idle.append(child)
                 return
@@ -177,25 +198,25 @@ class _Child:
             start_new_session=True,  # Ctrl-C is for the parent, which then ends its children in order
         )
         self._files = 0
-        self._peak_mb = 0.0
+        self.peak_mb = 0.0
         self._late = False
         self._ready = False
 
-    def ask(self, parser: str, data: bytes, name: str, *, seconds: float) -> ParsedDocument:
-        """Have one file parsed. Raises _RefusedError for the child's own answer, DocumentError when it died."""
+    def ask(self, request: dict[str, Any], *, seconds: float) -> dict[str, Any]:
+        """Have one file seen to. Raises _RefusedError for the child's own answer, DocumentError when it died."""
+        name = str(request["name"])
         try:
             if not self._ready:
                 self._hear(_START_SECONDS)
                 self._ready = True
-            write = {"parser": parser, "data": data, "name": name}
-            reply = self._hear(seconds, write)
-            self._files += 1
-            self._peak_mb = float(reply.get("peak_mb", 0.0))
-            if reply.get("ok"):
-                return document_from_plain(reply["document"])
+            reply = self._hear(seconds, request)
         except (OSError, BadFrameError) as error:
             self.kill()
             raise self._epitaph(name, seconds) from error
+        self._files += 1
+        self.peak_mb = float(reply.get("peak_mb", 0.0))
+        if reply.get("ok"):
+            return reply
         raise _RefusedError(_error_of(reply, name))
 
     def _hear(self, seconds: float, request: dict[str, Any] | None = None) -> dict[str, Any]:
@@ -227,7 +248,7 @@ class _Child:
 
     def is_worn(self, memory_mb: int) -> bool:
         """Say whether the process should be replaced: libraries leak, and the next file needs its full allowance."""
-        return self._files >= _FILES_PER_CHILD or self._peak_mb > memory_mb / 2
+        return self._files >= _FILES_PER_CHILD or self.peak_mb > memory_mb / 2
 
     def kill(self) -> None:
         with suppress(OSError):

@@ -26,6 +26,7 @@ from kaijuan.ingest.parsers.opc import (
     shown_nodes,
     value_of,
 )
+from kaijuan.ingest.parsers.pptx_text import paragraphs_of
 from kaijuan.ingest.parsers.sheet_regions import Area
 from kaijuan.ingest.parsers.sheets import Figure, Remark, Sheet, SheetCell, write_sheets
 from kaijuan.ingest.parsers.xlsx_styles import Styles
@@ -136,7 +137,9 @@ class _Book:
             text = _string(child(cell, "is"))
         elif not text:
             formula = child(cell, "f")
-            text = f"={formula.text}" if formula is not None and formula.text else ""
+            said = (formula.text or "") if formula is not None else ""
+            # WPS puts pictures into cells by a formula that says nothing to anybody.
+            text = f"={said}" if said and "DISPIMG(" not in said else ""
         elif kind == "s":
             at = number_of(text, -1)
             text = self._strings[at] if 0 <= at < len(self._strings) else ""
@@ -202,8 +205,8 @@ class _Book:
                     chart = chart_of(self.package.xml(relation.part))
                     yield Figure(BlockKind.CAPTION, chart.title, at, chart.table)
                 elif local(node) == "txBody":
-                    lines = ("".join(t.text or "" for t in descendants(p, "t")) for p in children(node, "p"))
-                    yield Figure(BlockKind.PARAGRAPH, "\n".join(filter(None, map(str.strip, lines))), at)
+                    lines = (paragraph.text for paragraph in paragraphs_of(node))
+                    yield Figure(BlockKind.PARAGRAPH, "\n".join(filter(None, lines)), at)
                 elif local(node) == "pic":
                     yield Figure(BlockKind.FIGURE, _described(node), at)
 
