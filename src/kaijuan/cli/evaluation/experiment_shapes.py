@@ -7,7 +7,7 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
-from kaijuan.evals.experiments.gate import Baseline, GateReport
+from kaijuan.evals.experiments.gate import Baseline, GateReport, Limits, can_fail, too_few
 from kaijuan.evals.experiments.outcome import READER_STAGE, ArmOutcome, Judged, Outcome
 from kaijuan.evals.experiments.tune import Tuned
 
@@ -47,6 +47,8 @@ def gate(report: GateReport) -> dict[str, Any]:
     return {
         "passed": report.passed,
         "failed": list(report.failed),
+        "can_fail": report.can_fail,
+        "too_few": list(report.too_few),
         **asdict(report.limits),
         "sets": {name: _judged(judged) for name, judged in report.now.sets.items()},
         "pooled": _judged(report.now.pooled),
@@ -55,9 +57,15 @@ def gate(report: GateReport) -> dict[str, Any]:
     }
 
 
-def written(path: Path, baseline: Baseline) -> dict[str, Any]:
-    """Return what was written down as the baseline."""
-    return {"written": str(path.absolute()), "stage": READER_STAGE, "sets": means_of(baseline)}
+def written(path: Path, baseline: Baseline, limits: Limits) -> dict[str, Any]:
+    """Return what was written down as the baseline, and whether it can hold anything back."""
+    return {
+        "written": str(path.absolute()),
+        "stage": READER_STAGE,
+        "can_fail": can_fail(baseline, limits),
+        "too_few": list(too_few(baseline, limits)),
+        "sets": means_of(baseline),
+    }
 
 
 def means_of(baseline: Baseline) -> dict[str, dict[str, float]]:

@@ -14,11 +14,12 @@ from kaijuan.cli import screen
 from kaijuan.cli.evaluation.experiment_shapes import means_of
 from kaijuan.cli.session import DEFAULT_HOME
 from kaijuan.evals.experiments.changes import shown
+from kaijuan.evals.experiments.gate import can_fail, too_few
 
 if TYPE_CHECKING:
     from rich.console import RenderableType
 
-    from kaijuan.evals.experiments.gate import Baseline, GateReport
+    from kaijuan.evals.experiments.gate import Baseline, GateReport, Limits
     from kaijuan.evals.experiments.outcome import ArmOutcome, Judged, Outcome
     from kaijuan.evals.experiments.tune import Tuned
 
@@ -81,10 +82,11 @@ def gate(report: GateReport) -> Iterator[RenderableType]:
         yield Text(f"Passed: nowhere {bounds}.", style="green")
     else:
         yield Text(f"Failed: {bounds} on {', '.join(map(screen.line, report.failed))}.", style="bold red")
+    yield from _powerless(report.too_few, able=report.can_fail)
 
 
-def written(path: Path, baseline: Baseline) -> Iterator[RenderableType]:
-    """Show the scores that were written down."""
+def written(path: Path, baseline: Baseline, limits: Limits) -> Iterator[RenderableType]:
+    """Show the scores that were written down, with a warning where they can hold nothing back."""
     table = Table(box=None, header_style="bold", padding=(0, 1), pad_edge=False)
     table.add_column("set")
     for metric in GATED_METRICS:
@@ -93,6 +95,21 @@ def written(path: Path, baseline: Baseline) -> Iterator[RenderableType]:
         table.add_row(Text(screen.line(name)), *(f"{means[metric]:.4f}" for metric in GATED_METRICS))
     yield table
     yield Text(f"Written to {screen.line(screen.from_here(str(path.absolute())))}.", style="dim")
+    yield from _powerless(too_few(baseline, limits), able=can_fail(baseline, limits))
+
+
+def _powerless(blind: Sequence[str], *, able: bool) -> Iterator[RenderableType]:
+    if not able:
+        yield Text(
+            "This gate cannot fail: with so few questions no drop would be sure. Give it forty or more.",
+            style="bold yellow",
+        )
+    elif blind:
+        names = ", ".join(map(screen.line, blind))
+        yield Text(
+            f"With so few questions no drop would be sure on {names} alone; they fail only together with others.",
+            style="yellow",
+        )
 
 
 def _held_out(found: Tuned) -> Iterator[RenderableType]:

@@ -142,7 +142,7 @@ def gate(  # noqa: PLR0913 one argument an option
     now = asyncio.run(gating.measure_now(sets, session.home, _config(session), k=depth, watcher=_watched))
     if then is None:
         gating.write_baseline(baseline, now)
-        _show(session, shapes.written(baseline, now), lambda: tables.written(baseline, now))
+        _show(session, shapes.written(baseline, now, limits), lambda: tables.written(baseline, now, limits))
         return
     report = gating.held(then, now, limits)
     _show(session, shapes.gate(report), lambda: tables.gate(report))

@@ -17,7 +17,7 @@ from kaijuan.evals.experiments.changes import public_settings
 from kaijuan.evals.experiments.origin import Origin, origin_at
 from kaijuan.evals.experiments.outcome import READER_STAGE, Arm, ArmOutcome, Judged, judge
 from kaijuan.evals.experiments.run import Watcher, unwatched
-from kaijuan.evals.experiments.significance import Scores, check_alpha
+from kaijuan.evals.experiments.significance import Scores, check_alpha, least_p
 from kaijuan.evals.experiments.variants import BASELINE
 from kaijuan.evals.metrics import METRICS, check_installed
 from kaijuan.evals.results import DEPTH
@@ -68,11 +68,18 @@ class GateReport:
     changes: Mapping[str, tuple[Any, Any]]
     """Settings that differ from the baseline's: dotted name -> value then, value now."""
     failed: tuple[str, ...]
+    too_few: tuple[str, ...] = ()
+    """The sets that cannot fail, as `too_few` says."""
 
     @property
     def passed(self) -> bool:
         """Whether the build may go on."""
         return not self.failed
+
+    @property
+    def can_fail(self) -> bool:
+        """Whether there are scores bad enough to fail."""
+        return can_fail(self.baseline, self.limits)
 
 
 ALL = "all sets"
@@ -141,7 +148,23 @@ def held(baseline: Baseline, now: Baseline, limits: Limits) -> GateReport:
         now=outcome,
         changes=_changes(baseline.settings, now.settings),
         failed=tuple(name for name, judged in looked_at.items() if _dropped(judged, limits)),
+        too_few=too_few(baseline, limits),
     )
+
+
+def too_few(baseline: Baseline, limits: Limits) -> tuple[str, ...]:
+    """Return the sets with so few questions that they pass with nothing found at all: no loss would be sure."""
+    return tuple(name for name in baseline.sets if least_p(_losable(baseline, [name], limits)) >= limits.alpha)
+
+
+def can_fail(baseline: Baseline, limits: Limits) -> bool:
+    """Say whether nothing found in any set would fail."""
+    return least_p(_losable(baseline, list(baseline.sets), limits)) < limits.alpha
+
+
+def _losable(baseline: Baseline, names: Sequence[str], limits: Limits) -> int:
+    """Count the questions that can score less than they did."""
+    return sum(score > 0 for name in names for score in baseline.sets[name].scores[limits.metric].values())
 
 
 def check_limits(limits: Limits) -> None:

@@ -89,6 +89,11 @@ def holm(values: Mapping[str, float]) -> dict[str, float]:
     return {name: corrected[name] for name in values}
 
 
+def least_p(questions: int) -> float:
+    """Return the smallest p that can come out where so many questions differ, all in one direction."""
+    return 1.0 if questions < 2 else max(2.0 / 2.0 ** min(questions, 64), 2 / (RESAMPLES + 1))
+
+
 def check_alpha(alpha: float) -> None:
     """Raise UsageError unless `alpha` can be a level of significance."""
     if not 0 < alpha < 1:

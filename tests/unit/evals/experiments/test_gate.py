@@ -17,12 +17,14 @@ from kaijuan.evals.experiments.gate import (
     Baseline,
     Limits,
     SetScores,
+    can_fail,
     check_limits,
     check_sets,
     held,
     load_sets,
     measure_now,
     read_baseline,
+    too_few,
     write_baseline,
 )
 from kaijuan.evals.experiments.store import StoredRun
@@ -75,6 +77,21 @@ def test_a_large_drop_by_chance_passes(scored: Callable[..., Baseline]) -> None:
 
 def test_a_rise_passes(scored: Callable[..., Baseline]) -> None:
     assert held(scored(a=GOOD), scored(a=dict.fromkeys(GOOD, 1.0)), Limits()).passed
+
+
+def test_a_gate_that_cannot_fail_is_known(scored: Callable[..., Baseline]) -> None:
+    few, enough = ({f"q{n}": 0.9 for n in range(count)} for count in (5, 6))
+    lost = [held(scored(a=one), scored(a=dict.fromkeys(one, 0.0)), Limits()) for one in (few, enough)]
+    assert [(report.passed, report.can_fail, report.too_few) for report in lost] == [
+        (True, False, ("a",)),
+        (False, True, ()),
+    ]
+    # Where nothing was found nothing can be lost.
+    assert not can_fail(scored(a=dict.fromkeys(GOOD, 0.0)), Limits())
+    assert not can_fail(scored(a=enough), Limits(alpha=0.01))
+    both = scored(a=few, b=few)
+    assert (can_fail(both, Limits()), too_few(both, Limits())) == (True, ("a", "b"))
+    assert not held(both, scored(a=dict.fromkeys(few, 0.0), b=dict.fromkeys(few, 0.0)), Limits()).passed
 
 
 def test_changed_settings_are_shown(scored: Callable[..., Baseline]) -> None:
