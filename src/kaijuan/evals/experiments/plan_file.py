@@ -13,6 +13,8 @@ from kaijuan.errors import EvalDataError, UsageError
 from kaijuan.evals.metrics import METRICS
 from kaijuan.evals.results import DEPTH
 
+DEEPEST = 10
+"""Tables in each other; a variant's setting stands four deep."""
 IN_THE_GUIDE = "The guide has an example, under Experiments."
 
 
@@ -35,6 +37,13 @@ class PlanFile(BaseModel):
     base: dict[str, Any] = {}
     """Settings that all runs share, over those of the home."""
 
+    @field_validator("name")
+    @classmethod
+    def _named(cls, name: str) -> str:
+        if not name.strip():
+            raise ValueError("it is empty")
+        return name
+
     @field_validator("metric")
     @classmethod
     def _known(cls, metric: str) -> str:
@@ -50,8 +59,12 @@ def read_plan(path: Path, kind: type[Read]) -> Read:
         tree = tomllib.loads(path.read_text(encoding="utf-8"))
     except OSError as error:
         raise EvalDataError(f"{path} cannot be read: {error.strerror}.", hint="Name a TOML file.") from error
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+    except RecursionError as error:
+        raise _too_deep(path) from error
+    except ValueError as error:
         raise EvalDataError(f"{path} is not TOML: {error}.", hint=IN_THE_GUIDE) from error
+    if _deeper(tree, DEEPEST):
+        raise _too_deep(path)
     try:
         plan = kind.model_validate({"name": path.stem, **tree})
     except ValidationError as error:
@@ -76,6 +89,22 @@ def set_folders(path: Path, plan: PlanFile) -> list[Path]:
     if twice:
         raise EvalDataError(f"{path} names two sets {twice[0]}.", hint="Name each set once; rename one of two folders.")
     return folders
+
+
+def _deeper(tree: object, most: int) -> bool:
+    """Say whether tables and lists stand in each other more than `most` deep, without recursion."""
+    level = [tree]
+    for _ in range(most + 1):
+        level = [
+            inner
+            for each in level
+            for inner in (each.values() if isinstance(each, dict) else each if isinstance(each, list) else ())
+        ]
+    return bool(level)
+
+
+def _too_deep(path: Path) -> UsageError:
+    return UsageError(f"{path} nests its tables or lists too deep.", hint=IN_THE_GUIDE)
 
 
 def _told(path: Path, error: ValidationError, kind: type[PlanFile]) -> EvalDataError | UsageError:

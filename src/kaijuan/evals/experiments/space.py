@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import itertools
 import math
+import sys
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -40,6 +41,10 @@ class Choices:
         """Return values that must be allowed."""
         return self.values
 
+    def count(self) -> float:
+        """Return how many values there are."""
+        return len(self.values)
+
     def grid(self) -> tuple[Any, ...]:
         """Return all values."""
         return self.values
@@ -69,21 +74,31 @@ class Range:
         """Return values that must be allowed."""
         return self.low, self.high
 
+    @property
+    def _pace(self) -> float:
+        return self.step or (1 if self.whole and not self.log else 0)
+
+    def count(self) -> float:
+        """Return how many values there are, math.inf where they are without number."""
+        if not self._pace:
+            return math.inf
+        steps = (self.high - self.low) / self._pace
+        return math.floor(steps + 1e-9) + 1 if math.isfinite(steps) else math.inf
+
     def grid(self) -> tuple[Any, ...]:
-        """Return all values, or none where they are without number."""
-        step = self.step or (1 if self.whole and not self.log else 0)
-        if not step:
-            return ()
-        count = math.floor((self.high - self.low) / step + 1e-9) + 1
-        values = [self.low + place * step for place in range(count)]
-        return tuple(int(value) if self.whole else round(value, 12) for value in values)
+        """Return all values, of which there must be a number."""
+        return tuple(self._at(place) for place in range(int(self.count())))
+
+    def _at(self, place: int) -> float:
+        value = self.low + place * self._pace
+        return int(value) if self.whole else round(value, 12)
 
     def distribution(self) -> BaseDistribution:
         """Return what Optuna draws from."""
         from optuna.distributions import FloatDistribution, IntDistribution
 
         # The last value that the steps reach: another upper end would be moved there with a warning.
-        high = self.grid()[-1] if self.step else self.high
+        high = self._at(int(self.count()) - 1) if self.step else self.high
         if self.whole:
             return IntDistribution(int(self.low), int(high), step=int(self.step) or 1, log=self.log)
         return FloatDistribution(self.low, high, step=self.step or None, log=self.log)
@@ -106,13 +121,14 @@ def read_space(tree: Mapping[str, Any], base: Config) -> Space:
 
 def grid_of(space: Space) -> list[dict[str, Any]]:
     """Return all combinations, the first setting changing slowest; UsageError when they are too many or endless."""
-    lists = {name: values.grid() for name, values in space.items()}
-    endless = [name for name, values in lists.items() if not values]
+    counts = {name: values.count() for name, values in space.items()}
+    endless = [name for name, count in counts.items() if math.isinf(count)]
     if endless:
         raise UsageError(f"{endless[0]} has no step, so that a grid has no end.", hint="Give a step, or a list.")
-    count = math.prod(len(values) for values in lists.values())
+    count = math.prod(counts.values())
     if count > MOST_COMBINATIONS:
         raise UsageError(f"The grid has {count} combinations.", hint='Make it smaller, or take method = "tpe".')
+    lists = {name: values.grid() for name, values in space.items()}
     return [dict(zip(lists, values, strict=True)) for values in itertools.product(*lists.values())]
 
 
@@ -224,8 +240,14 @@ def _range(name: str, given: Mapping[str, Any]) -> Range:
     if not {"low", "high"} <= given.keys() <= RANGE_KEYS or not numbers or given.get("log", False) not in (True, False):
         raise UsageError(f"[space] gives {name} a range that cannot be read: {dict(given)}.", hint=hint)
     found = Range(low=given["low"], high=given["high"], step=given.get("step", 0), log=given.get("log", False) is True)
-    if not found.low < found.high or found.step < 0 or (found.log and (found.low <= 0 or found.step)):
+    finite = all(abs(value) <= sys.float_info.max for value in (found.low, found.high, found.step))
+    if not finite or not found.low < found.high or found.step < 0 or (found.log and (found.low <= 0 or found.step)):
         raise UsageError(f"[space] gives {name} an impossible range: {dict(given)}.", hint=hint)
+    if found.step and found.count() > MOST_COMBINATIONS:
+        raise UsageError(
+            f"[space] gives {name} a step of {found.step:g}, which makes more than {MOST_COMBINATIONS:,} values.",
+            hint="Take a larger step, or leave it out.",
+        )
     return found
 
 

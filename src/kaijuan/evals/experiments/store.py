@@ -30,6 +30,8 @@ SHOWN = 5
 """Documents of each ranking whose text is kept with the run."""
 LONGEST_TEXT = 4000
 """Characters kept of one document."""
+LONGEST_NAME = 100
+"""Bytes kept of a name: a file is called after two of them, and file systems allow 255."""
 CUT = gzip.compress(b"")[:-1]
 """What an empty file is read as: the library takes it for a whole file that holds nothing."""
 
@@ -178,9 +180,10 @@ def _files(words: Sequence[Path], results: Path) -> Iterable[Path]:
         yield from _within(_newest(results))
     for word in words:
         named = results / _file_name(str(word))
-        if word.is_dir():
+        # Not by Path's own methods: they raise where the word is too long for a file.
+        if os.path.isdir(word):
             yield from _within(word)
-        elif not word.exists() and named.is_dir():
+        elif not os.path.exists(word) and named.is_dir():
             yield from _within(named)
         else:
             yield word
@@ -219,6 +222,7 @@ def _newest(results: Path) -> Path:
 def _file_name(name: str) -> str:
     """Return a name as a file may have it; another name gives another file."""
     plain = re.sub(r"[^\w.+-]+", "_", name)[:80].lstrip(".")
+    plain = plain.encode()[:LONGEST_NAME].decode(errors="ignore")
     return plain if plain == name else f"{plain}-{stable_id('name', name)[:8]}"
 
 

@@ -39,6 +39,17 @@ def test_names_never_leave_the_folder_nor_meet(tmp_path: Path) -> None:
     assert len(set(paths)) == len(paths)
 
 
+def test_long_names_are_shortened_by_bytes(make_run: MakeRun, tmp_path: Path) -> None:
+    names = ["长" * 33, "长" * 85, "长" * 86]
+    paths = [run_path(tmp_path, name, name, name) for name in names]
+    assert len({path.name for path in paths} | {path.parent.name for path in paths}) == 6
+    for name, path in zip(names, paths, strict=True):
+        assert len(path.name.encode()) <= 240
+        save_run(path, make_run(name))
+        assert [run.variant for run in load_runs([Path(name)], tmp_path)] == [name]
+    assert "长" * 33 in paths[0].name
+
+
 @pytest.mark.parametrize("kept", [0, 10, 30, 200, -1])
 def test_a_file_cut_short_is_refused(make_run: MakeRun, tmp_path: Path, kept: int) -> None:
     path = tmp_path / "run.json.gz"

@@ -86,6 +86,8 @@ def test_a_grid_has_every_combination_once() -> None:
         grid_of(read_space({"retrieve.dense_weight": {"low": 0.1, "high": 0.9}}, Config()))
     with pytest.raises(UsageError, match="990000 combinations"):
         grid_of({"a": Range(low=1, high=990), "b": Range(low=1, high=1000)})
+    with pytest.raises(UsageError, match="1000000000000 combinations"):
+        grid_of({"a": Range(low=1, high=10**12)})
 
 
 @pytest.mark.parametrize(
@@ -104,6 +106,10 @@ def test_a_grid_has_every_combination_once() -> None:
         ({"retrieve": {"dense_weight": {"low": 0.5, "high": 0.1}}}, "impossible range"),
         ({"retrieve": {"dense_weight": {"low": 0.5, "high": 1.5}}}, "the setting retrieve.dense_weight is wrong"),
         ({"retrieve": {"dense_weight": {"low": 0, "high": 1, "log": True}}}, "impossible range"),
+        ({"retrieve": {"dense_weight": {"low": 0, "high": 1, "step": 1e-9}}}, "more than 10,000 values"),
+        ({"retrieve": {"dense_weight": {"low": 0, "high": 1, "step": 1e-320}}}, "more than 10,000 values"),
+        ({"retrieve": {"rrf_k": {"low": 1, "high": 10**400}}}, "impossible range"),
+        ({"retrieve": {"rrf_k": {"low": 1, "high": float("inf"), "step": 1}}}, "impossible range"),
     ],
 )
 def test_a_space_that_cannot_be_searched_is_refused(tree: dict[str, Any], said: str) -> None:

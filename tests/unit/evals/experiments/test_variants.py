@@ -85,6 +85,10 @@ HEAD = 'sets = ["a"]\n'
         (HEAD + "[variants.a]", "changes nothing"),
         (HEAD + "[variants.baseline]\nretrieve.fusion = 'rrf'", "cannot be called 'baseline'"),
         (HEAD + "[variants.a]\nembedder.key = 'x'", "a secret"),
+        (HEAD + "name = ' '\n[variants.a]\nretrieve.fusion = 'rrf'", "name is wrong"),
+        (HEAD + "limit = " + "[" * 5000 + "]" * 5000, "too deep"),
+        (HEAD + "[variants.a]\nretrieve.fusion" + ".a" * 5000 + " = 1", "too deep"),
+        (HEAD + "limit = " + "9" * 5000, "is not TOML"),
         (HEAD + "[variants.a]\nanswer.sentences = 5", "changes nothing of what is found"),
     ],
 )
@@ -102,7 +106,7 @@ def test_a_file_that_is_not_there(tmp_path: Path) -> None:
 
 def test_secrets_stay_out_and_everything_else_is_there() -> None:
     config = Config.model_validate(
-        {"embedder": {"key": "s3cret", "name": "openai"}, "eval": {"judge_key": "s3cret too"}}
+        {"embedder": {"key": "s3cret", "name": "openai"}, "eval": {"judge_key": "s3cret-too"}}
     )
     stored = public_settings(config)
     names = {f"{section}.{name}" for section, table in stored.items() for name in table}
