@@ -12,12 +12,14 @@ from pydantic import BaseModel, SecretStr, ValidationError
 
 from kaijuan.config import Config
 from kaijuan.errors import UsageError
+from kaijuan.retrieve.pipeline import depth
 
 Changes = Mapping[str, Any]
 """New values by dotted name, such as {"retrieve.fusion": "rrf"}."""
 
 INGEST_SECTIONS = frozenset({"ingest", "chunk", "embedder", "index", "stores"})
 """Sections whose settings may change what is in the index; all others are read when a question is asked."""
+ROUTE_K = "retrieve.route_k"
 WITHOUT_EFFECT = frozenset({"answer", "eval", "jobs"})
 """Sections that change nothing of what is found, which is what experiments measure."""
 
@@ -51,6 +53,19 @@ def check_effect(changes: Iterable[str], where: str) -> None:
                 f"{where} changes {name}, which changes nothing of what is found.",
                 hint="Experiments measure retrieval; for answers see `kaijuan eval answers`.",
             )
+
+
+def check_depth(values: Iterable[Any], base: Config, k: int, where: str) -> None:
+    """Raise UsageError where none of these values of retrieve.route_k asks the routes for more or less than `base`.
+
+    `k` is the number of passages that each question asks for.
+    """
+    now = depth(base.retrieve, k)
+    if all(depth(changed(base, {ROUTE_K: value}, where).retrieve, k) == now for value in values):
+        raise UsageError(
+            f"{where} changes {ROUTE_K} without effect: with k = {k} each route is asked for {now} chunks either way.",
+            hint=f"Give more than {now}, a smaller k, or another setting, as retrieve.dense_weight.",
+        )
 
 
 def flattened(tree: Mapping[str, Any], where: str) -> dict[str, Any]:

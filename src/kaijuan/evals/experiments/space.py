@@ -18,7 +18,8 @@ from typing import TYPE_CHECKING, Any
 from kaijuan.config import Config
 from kaijuan.core.ids import stable_id
 from kaijuan.errors import EvalDataError, MissingExtraError, UsageError
-from kaijuan.evals.experiments.changes import changed, check_effect, flattened
+from kaijuan.evals.experiments.changes import ROUTE_K, changed, check_depth, check_effect, flattened
+from kaijuan.evals.results import DEPTH
 
 if TYPE_CHECKING:
     from optuna.distributions import BaseDistribution
@@ -107,15 +108,19 @@ class Range:
 Space = Mapping[str, Choices | Range]
 
 
-def read_space(tree: Mapping[str, Any], base: Config) -> Space:
+def read_space(tree: Mapping[str, Any], base: Config, *, k: int = DEPTH) -> Space:
     """Read the table of settings to search; UsageError names the setting and what is wrong with it."""
     space = {name: _values(name, given) for name, given in flattened(tree, "[space]").items()}
     if not space:
-        raise EvalDataError("[space] names no setting to search.", hint="Write: retrieve.route_k = [30, 50, 100].")
+        raise EvalDataError(
+            "[space] names no setting to search.", hint="Write: retrieve.dense_weight = [0.3, 0.5, 0.7]."
+        )
     check_effect(space, "[space]")
     for name, values in space.items():
         for value in values.ends():
             _check_alone(name, value, base)
+    if ROUTE_K in space:
+        check_depth(space[ROUTE_K].ends(), base, k, "[space]")
     return space
 
 
@@ -223,7 +228,7 @@ def opened(path: Path, name: str, space: Space, *, grid: bool, seed: int) -> Sea
 def _values(name: str, given: Any) -> Choices | Range:
     if isinstance(given, list):
         if not given or any(not isinstance(value, str | int | float | bool) for value in given):
-            raise UsageError(f"[space] gives {name} no list of values: {given}.", hint="Write: [30, 50, 100].")
+            raise UsageError(f"[space] gives {name} no list of values: {given}.", hint="Write: [0.3, 0.5, 0.7].")
         return Choices(values=tuple(dict.fromkeys(given)))
     if isinstance(given, Mapping):
         return _range(name, given)

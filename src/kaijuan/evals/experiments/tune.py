@@ -95,7 +95,7 @@ def read_tuning(path: Path, config: Config) -> Tuning:
     """Read a file for tuning over the settings of the home; errors name the key or setting that is wrong."""
     file = read_plan(path, TuneFile)
     base = changed(config, flattened(file.base, f"[base] of {path.name}"), str(path))
-    space = read_space(file.space, base)
+    space = read_space(file.space, base, k=file.k)
     if file.method == "grid":
         grid_of(space)
     plan = Experiment(

@@ -11,7 +11,7 @@ from pydantic import Field
 
 from kaijuan.config import Config
 from kaijuan.errors import UsageError
-from kaijuan.evals.experiments.changes import changed, check_effect, differences, flattened
+from kaijuan.evals.experiments.changes import ROUTE_K, changed, check_depth, check_effect, differences, flattened
 from kaijuan.evals.experiments.plan_file import PlanFile, read_plan, set_folders
 
 BASELINE = "baseline"
@@ -87,4 +87,7 @@ def _variant(base: Config, name: str, table: Mapping[str, Any], plan: Experiment
             f"The variant {name} changes {len(changes)} settings: {', '.join(changes)}.",
             hint="Change one thing at a time, or write allow_many = true.",
         )
-    return variant_of(base, name, changes)
+    variant = variant_of(base, name, changes)
+    if ROUTE_K in variant.changes:
+        check_depth([variant.changes[ROUTE_K]], base, plan.k, f"The variant {name}")
+    return variant

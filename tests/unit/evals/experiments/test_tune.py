@@ -11,6 +11,7 @@ import pytest
 
 from kaijuan.config import Config
 from kaijuan.errors import EvalDataError, KaijuanError, UsageError
+from kaijuan.evals.experiments.changes import changed
 from kaijuan.evals.experiments.run import Watch
 from kaijuan.evals.experiments.space import Choices, Range, grid_of, opened, read_space
 from kaijuan.evals.experiments.split import split
@@ -67,12 +68,20 @@ def test_a_space_is_read() -> None:
         {"retrieve": {"route_k": [30, 50], "cut_relevance": {"low": 0.001, "high": 0.1, "log": True}},
          "chunk.child_tokens": {"low": 100, "high": 250, "step": 100}},
         Config(),
+        k=10,
     )  # fmt: skip
     assert space["retrieve.route_k"] == Choices(values=(30, 50))
     assert space["retrieve.cut_relevance"] == Range(low=0.001, high=0.1, log=True)
     assert space["chunk.child_tokens"].grid() == (100, 200)
     assert Range(low=0.2, high=0.8, step=0.2).grid() == (0.2, 0.4, 0.6, 0.8)
     assert Range(low=2, high=5).grid() == (2, 3, 4, 5)
+
+
+def test_a_depth_that_differs_is_searched() -> None:
+    deep = changed(Config(), {"retrieve.route_k": 500}, "home")
+    assert read_space({"retrieve.route_k": [30, 401]}, Config())
+    assert read_space({"retrieve.route_k": {"low": 30, "high": 300}}, deep)
+    assert read_space({"retrieve.route_k": [30, 50]}, Config(), k=12)
 
 
 def test_a_grid_has_every_combination_once() -> None:
@@ -108,6 +117,8 @@ def test_a_grid_has_every_combination_once() -> None:
         ({"retrieve": {"dense_weight": {"low": 0, "high": 1, "log": True}}}, "impossible range"),
         ({"retrieve": {"dense_weight": {"low": 0, "high": 1, "step": 1e-9}}}, "more than 10,000 values"),
         ({"retrieve": {"dense_weight": {"low": 0, "high": 1, "step": 1e-320}}}, "more than 10,000 values"),
+        ({"retrieve": {"route_k": [30, "50", 400], "fusion": ["rrf"]}}, "without effect: with k = 100"),
+        ({"retrieve": {"route_k": {"low": 30, "high": 400}}}, "without effect"),
         ({"retrieve": {"rrf_k": {"low": 1, "high": 10**400}}}, "impossible range"),
         ({"retrieve": {"rrf_k": {"low": 1, "high": float("inf"), "step": 1}}}, "impossible range"),
     ],

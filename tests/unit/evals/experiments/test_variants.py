@@ -85,6 +85,11 @@ HEAD = 'sets = ["a"]\n'
         (HEAD + "[variants.a]", "changes nothing"),
         (HEAD + "[variants.baseline]\nretrieve.fusion = 'rrf'", "cannot be called 'baseline'"),
         (HEAD + "[variants.a]\nembedder.key = 'x'", "a secret"),
+        (HEAD + "[variants.a]\nretrieve.route_k = 400", "without effect: with k = 100 each route is asked for 400"),
+        (
+            HEAD + "k = 13\n[variants.a]\nretrieve.route_k = 52\nretrieve.fusion = 'rrf'\nallow_many = true",
+            "with k = 13",
+        ),
         (HEAD + "name = ' '\n[variants.a]\nretrieve.fusion = 'rrf'", "name is wrong"),
         (HEAD + "limit = " + "[" * 5000 + "]" * 5000, "too deep"),
         (HEAD + "[variants.a]\nretrieve.fusion" + ".a" * 5000 + " = 1", "too deep"),
@@ -97,6 +102,11 @@ def test_faults_are_named(tmp_path: Path, text: str, said: str) -> None:
         read_experiment(written(tmp_path, text), Config())
     assert isinstance(caught.value, EvalDataError | UsageError)
     assert said in str(caught.value)
+
+
+def test_a_depth_that_differs_is_a_change(tmp_path: Path) -> None:
+    for text in ("[variants.a]\nretrieve.route_k = 401", "k = 10\n[variants.a]\nretrieve.route_k = 41"):
+        assert len(read_experiment(written(tmp_path, HEAD + text), Config()).variants) == 2
 
 
 def test_a_file_that_is_not_there(tmp_path: Path) -> None:
