@@ -8,7 +8,8 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from pydantic import BaseModel, ConfigDict, Field, SecretStr, ValidationError
+from pydantic import BaseModel, ConfigDict, Field, SecretStr, ValidationError, field_validator
+from pydantic_core import PydanticCustomError
 
 from kaijuan.answer.settings import AnswerSettings
 from kaijuan.errors import UsageError
@@ -73,7 +74,7 @@ class StoreSettings(BaseModel):
 class EvalSettings(BaseModel):
     """Who judges answers in an evaluation, where rules cannot."""
 
-    model_config = ConfigDict(extra="forbid", frozen=True)
+    model_config = ConfigDict(extra="forbid", frozen=True, hide_input_in_errors=True)
 
     judge_url: str = ""
     """Base address of a service that speaks OpenAI's chat protocol, for `kaijuan eval answers --judge model`."""
@@ -84,11 +85,20 @@ class EvalSettings(BaseModel):
     judge_seconds: float = Field(default=60.0, gt=0, le=3600)
     """Longest wait for one ruling."""
 
+    @field_validator("judge_key")
+    @classmethod
+    def _can_be_sent(cls, key: SecretStr) -> SecretStr:
+        """Refuse a key that no HTTP header holds; the message must not show it."""
+        if not all("!" <= letter <= "~" for letter in key.get_secret_value()):
+            said = "it holds a space, a line break, a control character or a character outside ASCII, which no key has"
+            raise PydanticCustomError("key", said)
+        return key
+
 
 class Config(BaseModel):
     """Everything that can be set."""
 
-    model_config = ConfigDict(extra="forbid", frozen=True)
+    model_config = ConfigDict(extra="forbid", frozen=True, hide_input_in_errors=True)
 
     ingest: IngestSettings = IngestSettings()
     chunk: ChunkSettings = ChunkSettings()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import traceback
 from pathlib import Path
 
 import pytest
@@ -54,3 +55,25 @@ def test_a_key_is_not_shown() -> None:
     config = load_config(Path("/nowhere"), environ={"KAIJUAN_EMBEDDER__KEY": "s3cret"})
     assert "s3cret" not in repr(config)
     assert config.embedder.key.get_secret_value() == "s3cret"
+
+
+KEY = "sk-" + "very-secret"
+"""In two pieces, for tracebacks quote this file."""
+
+
+@pytest.mark.parametrize("end", ["\n", "\r\n", " x", "\t", "\x00", "\x7f", "é", "密", "\u200b", "\udcff"])
+def test_a_key_that_cannot_be_sent_is_refused_and_not_shown(tmp_path: Path, end: str) -> None:
+    with pytest.raises(UsageError, match=r"eval\.judge_key") as refused:
+        load_config(tmp_path, environ={"KAIJUAN_EVAL__JUDGE_KEY": KEY + end})
+    assert "KAIJUAN_EVAL__JUDGE_KEY" in refused.value.hint
+    shown = "".join(traceback.format_exception(refused.value))
+    assert KEY not in refused.value.message + refused.value.hint + shown
+    (tmp_path / "config.toml").write_text(f'[eval]\njudge_key = "{KEY}\\n"\n', encoding="utf-8")
+    with pytest.raises(UsageError, match=r"eval\.judge_key") as refused:
+        load_config(tmp_path, environ={})
+    assert KEY not in "".join(traceback.format_exception(refused.value))
+
+
+def test_a_key_may_hold_every_visible_sign_of_ascii(tmp_path: Path) -> None:
+    key = "".join(map(chr, range(0x21, 0x7F)))
+    assert load_config(tmp_path, environ={"KAIJUAN_EVAL__JUDGE_KEY": key}).eval.judge_key.get_secret_value() == key

@@ -16,6 +16,7 @@ from urllib.parse import urlsplit
 from pydantic import BaseModel, ValidationError
 
 from kaijuan.errors import ModelRefusedError, UsageError
+from kaijuan.evals.redaction import redact
 
 if TYPE_CHECKING:
     from httpx import AsyncClient
@@ -118,7 +119,7 @@ class Chat:
                 continue
             if status not in _AGAIN:
                 raise ModelRefusedError(
-                    f"The model's service answered {status}: {self._redact(body)}",
+                    f"The model's service answered {status}: {redact(body, self._key)}",
                     hint="Check eval.judge_url, eval.judge_model and eval.judge_key.",
                 )
             if attempt < ATTEMPTS - 1:
@@ -164,10 +165,6 @@ class Chat:
             count = usage.get(name) if isinstance(usage, dict) else None
             self.used[name] += count if isinstance(count, int) else 0
         return text if isinstance(text, str) else ""
-
-    def _redact(self, text: str) -> str:
-        short = " ".join(text.split())[:_QUOTED]
-        return short.replace(self._key, "***") if self._key else short
 
 
 def read_form(said: str, form: type[Form]) -> tuple[Form | None, str]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import time
 from collections.abc import AsyncIterator, Iterator
 from pathlib import Path
@@ -163,6 +164,30 @@ async def test_a_refusal_ends_it_and_does_not_show_the_key(service: Service, jud
         await judge.correct(*ASKED)
     assert KEY not in str(refused.value)
     assert str(status) in str(refused.value)
+
+
+@pytest.mark.parametrize("before", range(150, 201, 10))
+async def test_the_key_is_hidden_where_the_words_are_cut(service: Service, judge: ChatJudge, before: int) -> None:
+    service.replies = [raw(("x" * before + f" {KEY} " + "y" * 300).encode(), 401)]
+    with pytest.raises(ModelRefusedError) as refused:
+        await judge.correct(*ASKED)
+    assert "sk-" not in str(refused.value)
+    service.replies = [says(json.dumps({"grade": "none", "reason": "x" * before + f" Bearer {KEY}"}))]
+    found = await judge.correct(*ASKED)
+    assert found.grade is Grade.NONE
+    assert "sk-" not in found.reason
+
+
+async def test_an_error_about_headers_is_not_quoted() -> None:
+    unsendable = EvalSettings.model_construct(
+        judge_url="http://127.0.0.1:9", judge_model="m", judge_key=SecretStr(f"{KEY}\n"), judge_seconds=5
+    )
+    judge = ChatJudge(unsendable)
+    found = await judge.correct(*ASKED)
+    await judge.close()
+    assert found.failure == "unreachable"
+    assert KEY not in found.reason
+    assert "Bearer" not in found.reason
 
 
 async def test_a_service_that_does_not_know_optional_fields(service: Service, judge: ChatJudge) -> None:

@@ -58,6 +58,7 @@ class Service:
         self.speak: Speak = lambda _: "{}"
         self.asked: list[dict[str, Any]] = []
         self.seconds = 0.0
+        self.refusal = b"no"
         service = self
 
         class Handler(BaseHTTPRequestHandler):
@@ -66,7 +67,7 @@ class Service:
                 service.asked.append(body)
                 time.sleep(service.seconds)
                 said = service.speak(body["messages"][-1]["content"])
-                status, data = (said, b"no") if isinstance(said, int) else (200, _body(said))
+                status, data = (said, service.refusal) if isinstance(said, int) else (200, _body(said))
                 self.send_response(status)
                 self.send_header("content-length", str(len(data)))
                 self.end_headers()
@@ -302,6 +303,18 @@ async def test_a_wrong_key_stops_the_run_and_is_not_told(
     with pytest.raises(ModelRefusedError) as caught:
         await run(engine, settings, request_of(tmp_path))
     assert KEY not in str(caught.value)
+
+
+async def test_the_key_is_hidden_where_the_words_are_cut(service: Service, settings: EvalSettings) -> None:
+    chat = Chat(settings)
+    for before in range(150, 201, 10):
+        service.refusal = ("x" * before + f" {KEY} " + "y" * 300).encode()
+        service.speak = lambda _: 401
+        with pytest.raises(ModelRefusedError) as caught:
+            await chat.ask("x", _Form, str)
+        assert "sk-" not in str(caught.value)
+        assert "xxx" in str(caught.value)
+    await chat.close()
 
 
 def test_a_model_must_be_named() -> None:

@@ -19,6 +19,7 @@ from kaijuan.evals.answers.items import Groups
 from kaijuan.evals.answers.judges import prompts
 from kaijuan.evals.answers.ports import Grade, Ruling
 from kaijuan.evals.answers.support import Support, support
+from kaijuan.evals.redaction import redact
 
 if TYPE_CHECKING:
     from httpx import AsyncClient
@@ -132,7 +133,7 @@ class ChatJudge:
         self._failed_in_a_row = 0
         if reply is None:
             return Ruling(grade=None, failure="unreadable", reason=fault)
-        return Ruling(grade=Grade(reply.grade), reason=reply.reason[:_QUOTED])
+        return Ruling(grade=Grade(reply.grade), reason=redact(reply.reason, self._key, most=_QUOTED))
 
     async def _ask(self, messages: Messages) -> str:
         """Return the model's text; _FailedError after the last attempt, ModelRefusedError for what no attempt mends."""
@@ -145,7 +146,7 @@ class ChatJudge:
                 continue
             if status not in _AGAIN:
                 raise ModelRefusedError(
-                    f"The judging service answered {status}: {self._redact(body)}",
+                    f"The judging service answered {status}: {redact(body, self._key)}",
                     hint="Check eval.judge_url, eval.judge_model and eval.judge_key.",
                 )
             if attempt < ATTEMPTS - 1:
@@ -169,8 +170,11 @@ class ChatJudge:
                 return response.status_code, await _bounded(response.aiter_bytes())
         except (TimeoutError, httpx.TimeoutException) as error:
             raise _FailedError("timeout", f"no reply within {self._seconds:g} s") from error
+        except httpx.LocalProtocolError as error:
+            # Such errors quote the headers, and with them the key.
+            raise _FailedError("unreachable", "the request could not be written") from error
         except httpx.HTTPError as error:
-            raise _FailedError("unreachable", self._redact(repr(error))) from error
+            raise _FailedError("unreachable", redact(repr(error), self._key)) from error
 
     def _connection(self) -> AsyncClient:
         import httpx
@@ -181,10 +185,6 @@ class ChatJudge:
                 headers["Authorization"] = f"Bearer {self._key}"
             self._client = httpx.AsyncClient(headers=headers, timeout=self._seconds)
         return self._client
-
-    def _redact(self, text: str) -> str:
-        short = " ".join(text.split())[:_QUOTED]
-        return short.replace(self._key, "***") if self._key else short
 
 
 def _chat_address(url: str) -> str:
