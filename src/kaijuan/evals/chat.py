@@ -132,11 +132,13 @@ class Chat:
         body: dict[str, Any] = {"model": self.model, "messages": messages}
         if not self._plain:
             body |= {"temperature": 0, "max_tokens": self._reply_tokens, "response_format": {"type": "json_object"}}
+        # Half code points, which a text may hold and a model may reply with, are no UTF-8.
+        data = json.dumps(body, ensure_ascii=False).encode("utf-8", "replace")
         try:
             async with (
                 # The client's own limit is for each read: a service that drips would hang for ever.
                 asyncio.timeout(self._seconds),
-                self._connection().stream("POST", self._url, json=body) as response,
+                self._connection().stream("POST", self._url, content=data) as response,
             ):
                 return response.status_code, await _bounded(response.aiter_bytes())
         except (TimeoutError, httpx.TimeoutException) as error:
@@ -148,7 +150,9 @@ class Chat:
         import httpx
 
         if self._client is None:
-            headers = {"Authorization": f"Bearer {self._key}"} if self._key else {}
+            headers = {"Content-Type": "application/json"}
+            if self._key:
+                headers["Authorization"] = f"Bearer {self._key}"
             self._client = httpx.AsyncClient(headers=headers, timeout=self._seconds)
         return self._client
 
@@ -164,7 +168,8 @@ class Chat:
         for name in ("prompt_tokens", "completion_tokens"):
             count = usage.get(name) if isinstance(usage, dict) else None
             self.used[name] += count if isinstance(count, int) else 0
-        return text if isinstance(text, str) else ""
+        # Replies are kept in files, which hold UTF-8.
+        return text.encode("utf-8", "replace").decode("utf-8") if isinstance(text, str) else ""
 
 
 def read_form(said: str, form: type[Form]) -> tuple[Form | None, str]:
@@ -174,7 +179,9 @@ def read_form(said: str, form: type[Form]) -> tuple[Form | None, str]:
     for at in starts:
         try:
             found, _ = json.JSONDecoder().raw_decode(said, at)
-            return form.model_validate(found), ""
+            # Escapes, too, can spell half a code point, which no file of a set could hold.
+            whole = json.loads(json.dumps(found, ensure_ascii=False).encode("utf-8", "replace"))
+            return form.model_validate(whole), ""
         except ValidationError as error:
             first = error.errors()[0]
             fault = f"{'.'.join(map(str, first['loc']))}: {first['msg']}"

@@ -22,6 +22,7 @@ from kaijuan.evals.making import prompts
 from kaijuan.evals.making.items import Kind
 from kaijuan.evals.making.modelled import ModelWriter
 from kaijuan.evals.making.pipeline import Made, Request, documents_of, make
+from kaijuan.evals.making.replies import Replies
 from kaijuan.evals.making.splits import Shares
 from kaijuan.testing.embedders import HashEmbedder
 
@@ -314,6 +315,23 @@ async def test_the_key_is_hidden_where_the_words_are_cut(service: Service, setti
             await chat.ask("x", _Form, str)
         assert "sk-" not in str(caught.value)
         assert "xxx" in str(caught.value)
+    await chat.close()
+
+
+async def test_half_a_code_point_in_the_text_or_the_reply_is_no_crash(
+    service: Service, settings: EvalSettings, tmp_path: Path
+) -> None:
+    chat = Chat(settings)
+    replies = Replies(chat, tmp_path)
+    said = iter(["\ud83d", '{"question": "\\ud83d"}', 'so \ud83d {"question": "q"}'])
+    service.speak = lambda _: next(said)
+    assert await replies.ask("a text with \ud83d", _Form, str) == _Form(question="?")
+    found = await replies.ask("another", _Form, str)
+    assert found == _Form(question="q")
+    assert service.asked[0]["messages"][0]["content"] == "a text with ?"
+    assert service.asked[1]["messages"][1]["content"] == "?"
+    assert await Replies(chat, tmp_path).ask("another", _Form, str) == found
+    assert len(service.asked) == 3
     await chat.close()
 
 
