@@ -32,7 +32,7 @@ percent-encoded; `path` is the same as a path that can be opened, or null where 
 | 0 | good; also when `ask` refuses because the documents do not say |
 | 1 | an error, or `doctor` found something wrong |
 | 2 | wrong use: the command line, a filter, a time or a setting cannot be read |
-| 3 | a run finished and published, but some items failed |
+| 3 | a run finished and published, but some items failed; also when the judge of `eval answers` failed on some |
 | 4 | `eval gate` found that sets score worse than before |
 | 130 | stopped with Ctrl-C; what the run had staged is undone |
 | 141 | the reader of the output went away |

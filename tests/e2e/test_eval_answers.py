@@ -175,7 +175,7 @@ def test_a_judging_model_that_fails_now_and_then(
     monkeypatch.setenv("KAIJUAN_EVAL__JUDGE_MODEL", "tiny-judge")
     monkeypatch.setenv("KAIJUAN_EVAL__JUDGE_KEY", "sk-very-secret")
     code, found, told = run("--data", place / "tiny", "--judge", "model")
-    assert code == 0
+    assert code == 3
     assert found["judge"]["name"] == "tiny-judge"
     assert found["judge"]["answers"] == {"full": 0, "part": 0, "none": 1, "undecided": 0}
     assert (found["judge"]["failed"], found["judge"]["failures"]) == (2, {"unreadable": 2})
@@ -184,6 +184,7 @@ def test_a_judging_model_that_fails_now_and_then(
     assert found["by_kind"]["answerable"]["right"] == 0.0
     assert found["by_kind"]["answerable"]["citation_recall"] == 1.0  # quotations need no ruling
     code, text, more = run("--data", place / "tiny", "--judge", "model", as_json=False)
+    assert code == 3
     assert "failed 2 times (2 unreadable)" in text
     assert "on 1 short answer: 0 the same, 0 kinder, 1 stricter" in text
     assert "sk-very-secret" not in json.dumps(found) + told + text + more

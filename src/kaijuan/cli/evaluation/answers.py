@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from kaijuan.cli import screen
+from kaijuan.cli.documents import FAILED_ITEMS
 from kaijuan.cli.options import Json, session_of
 
 if TYPE_CHECKING:
@@ -93,6 +94,8 @@ def answers(  # noqa: PLR0913 one argument an option
             _say(summaries[-1])
     if session.json:
         screen.show_json(summaries[0] if len(summaries) == 1 else {"sets": summaries})
+    if any(summary["judge"]["failed"] for summary in summaries):
+        raise typer.Exit(FAILED_ITEMS)
 
 
 def _measured(session: Session, data: AnswerSet, options: Any) -> AnswerRun:
