@@ -26,13 +26,13 @@ def zipped(members: dict[str, bytes], *, locked: bool = False) -> bytes:
             archive.writestr(name, data)
     if not locked:
         return out.getvalue()
-    data = bytearray(out.getvalue())
+    raw = bytearray(out.getvalue())
     for start, flags in ((b"PK\x03\x04", 6), (b"PK\x01\x02", 8)):
-        at = data.find(start)
+        at = raw.find(start)
         while at >= 0:
-            data[at + flags] |= 1
-            at = data.find(start, at + 4)
-    return bytes(data)
+            raw[at + flags] |= 1
+            at = raw.find(start, at + 4)
+    return bytes(raw)
 
 
 CODE = b"import os\n\n\ndef needle(x):\n    return x\n\n\nclass A:\n\n    def b(self):\n        pass\n"
@@ -287,9 +287,9 @@ def pptx_file() -> bytes:
     for at, words in enumerate(("名称", "数量", "甲", "1", "", "2")):
         table.cell(at // 2, at % 2).text = words
     table.cell(1, 0).merge(table.cell(2, 0))
-    data = CategoryChartData(number_format="0%")
+    data = CategoryChartData(number_format="0%")  # type: ignore[no-untyped-call]  # the library has few types
     data.categories = ["一月", "二月"]
-    data.add_series("占比", (0.25, 0.5))
+    data.add_series("占比", (0.25, 0.5))  # type: ignore[no-untyped-call]
     third.shapes.add_chart(XL_CHART_TYPE.COLUMN_CLUSTERED, Inches(5), Inches(2), Inches(4), Inches(3), data)
     third._element.set("show", "0")
     out = io.BytesIO()
