@@ -1,15 +1,17 @@
 """Parsers of Office files, mail, books, markup and data against the shipped suite."""
 
-from tests import sample_files
+from tests import ole_files, sample_files
 
 from kaijuan.ingest.parsers.asciidoc import AsciiDocParser
 from kaijuan.ingest.parsers.code import CodeParser
 from kaijuan.ingest.parsers.csv_table import CsvParser
+from kaijuan.ingest.parsers.doc import DocParser
 from kaijuan.ingest.parsers.epub import EpubParser
 from kaijuan.ingest.parsers.json_text import JsonParser
-from kaijuan.ingest.parsers.mail import EmlParser
+from kaijuan.ingest.parsers.mail import EmlParser, MsgParser
 from kaijuan.ingest.parsers.notebook import NotebookParser
 from kaijuan.ingest.parsers.odf import OdpParser, OdsParser, OdtParser
+from kaijuan.ingest.parsers.ppt import PptParser
 from kaijuan.ingest.parsers.pptx import PptxParser
 from kaijuan.ingest.parsers.rst import RstParser
 from kaijuan.ingest.parsers.rtf import RtfParser
@@ -224,3 +226,36 @@ class TestOdp(ParserContract):
     def encrypted(self) -> list[bytes]:
         manifest = b"<m><file-entry><encryption-data/></file-entry></m>"
         return [sample_files.zipped({"content.xml": b"???", "META-INF/manifest.xml": manifest})]
+
+
+class TestDoc(ParserContract):
+    def make(self) -> Parser:
+        return DocParser()
+
+    def good(self) -> bytes:
+        return ole_files.doc([("题", "\r", {"style": 1}), ("needle", "\r", {})])
+
+    def broken(self) -> list[bytes]:
+        return [b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1" + bytes(2000), b"none"]
+
+
+class TestPpt(ParserContract):
+    def make(self) -> Parser:
+        return PptParser()
+
+    def good(self) -> bytes:
+        return ole_files.ppt([("题", ["甲"], "needle", "注")])
+
+    def broken(self) -> list[bytes]:
+        return [b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1" + bytes(2000), b"none"]
+
+
+class TestMsg(ParserContract):
+    def make(self) -> Parser:
+        return MsgParser()
+
+    def good(self) -> bytes:
+        return ole_files.msg({0x0037: "题", 0x1000: "needle"})
+
+    def broken(self) -> list[bytes]:
+        return [b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1" + bytes(2000), b"none"]

@@ -162,7 +162,8 @@ def _people(root: Message, name: str) -> Iterator[str]:
 
 
 def _header(root: Message, name: str) -> str:
-    value = root.get(name)
+    # Raw, because bytes that should have been encoded are lost in what the library shows.
+    value = next((str(value) for key, value in root.raw_items() if key.lower() == name.lower()), None)
     return _shown(value) if value is not None else ""
 
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from dataclasses import replace
 
 from kaijuan.core.documents import BlockKind, ParsedDocument
 from kaijuan.errors import BrokenDocumentError, EmptyDocumentError, EncryptedDocumentError
@@ -20,6 +19,7 @@ from kaijuan.ingest.parsers.pieces import Piece, write_pieces
 from kaijuan.ingest.parsers.text import is_wrapped, paragraphs
 
 _QUOTED = re.compile(r"\s{0,3}>")
+_MARK = re.compile(r"^\s{0,3}>\s?")
 _LIST_LINE = re.compile(r"\s*(?:[-*•·●○■□–]\s|\(?\d{1,3}[.)、）]|[（(][一二三四五六七八九十\d]{1,3}[)）])")
 _MOST_SHOWN = 50
 
@@ -91,8 +91,8 @@ def text_pieces(text: str) -> Iterator[Piece]:
     for part in paragraphs(text):
         lines = [line.rstrip() for line in part.strip("\n").split("\n")]
         if all(_QUOTED.match(line) for line in lines):
-            inner = "\n".join(re.sub(r"^\s{0,3}>\s?", "", line) for line in lines)
-            yield from (replace(piece, kind=BlockKind.QUOTE) for piece in text_pieces(inner))
+            inner = [_MARK.sub("", line) for line in lines]
+            yield Piece(BlockKind.QUOTE, join_lines(inner) if is_wrapped(inner) else "\n".join(inner))
         elif len(lines) > 1 and all(_LIST_LINE.match(line) for line in lines):
             yield Piece(BlockKind.LIST, "\n".join(lines))
         else:
