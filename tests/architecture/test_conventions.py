@@ -85,3 +85,9 @@ def test_every_registered_adapter_can_be_loaded(target: str) -> None:
 def test_every_name_exported_exists() -> None:
     for name in kaijuan.__all__:
         assert getattr(kaijuan, name) is not None
+
+
+def test_every_test_file_has_a_name_of_its_own() -> None:
+    """Tests have no packages, and two files of one name cannot be collected together."""
+    names = [path.name for path in Path(__file__).parents[1].rglob("test_*.py")]
+    assert sorted({name for name in names if names.count(name) > 1}) == []
