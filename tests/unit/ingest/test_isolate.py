@@ -36,7 +36,7 @@ class Spin:
 class Hoard:
     def parse(self, data, name):
         kept = []
-        while True: kept.append(bytearray(5_000_000))
+        while True: kept.append(bytearray(50_000_000))
 class Grab:
     def parse(self, data, name): return bytes(40_000_000_000)
 class Raise:
