@@ -18,7 +18,15 @@ from pathlib import Path
 from typing import Any
 
 from bench.peers.tables import peers_table
-from bench.tables import ablation_table, answers_table, fusion_table, index_table, install_table, scaling_table
+from bench.tables import (
+    ablation_table,
+    answers_table,
+    fusion_table,
+    index_table,
+    install_table,
+    parsing_table,
+    scaling_table,
+)
 
 ROOT = Path(__file__).resolve().parent.parent
 RESULTS = ROOT / "bench" / "results"
@@ -44,7 +52,7 @@ ANSWERED_SETS = (
     *("cmrc2018_zh", "drcd_zht", "clapnq_en", "mtrag_un_en", "financebench_en"),
     *("simpleqa_zh", "rgb_zh_en", "ramdocs_en", "tatqa_en"),
 )
-NEED_DATA = ("retrieval", "ablation", "embedding_quality", "fusion", "answers")
+NEED_DATA = ("retrieval", "ablation", "embedding_quality", "fusion", "answers", "parsing")
 
 Row = dict[str, Any]
 
@@ -197,6 +205,13 @@ BENCHES = (
         full=(*(str(DATA / name) for name in ANSWERED_SETS), "--over", str(DATA / "cmrc2018_zh"), "--limit", "100"),
         quick=(str(DATA / "tatqa_en"), "--limit", "10"),
         table=answers_table,
+    ),
+    Bench(
+        name="parsing",
+        title="Reading files",
+        full=(),
+        quick=("--folders", "text", "email"),
+        table=parsing_table,
     ),
     Bench(
         name="index_search",
