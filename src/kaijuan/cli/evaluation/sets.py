@@ -29,6 +29,7 @@ _FAULTS = {
     "not_found_again": "did not lead the search back to their evidence",
     "points_outside": "pointed at something outside them",
     "repeated": "asked nearly the same as another",
+    "two_splits": "would have joined two splits",
     "too_common": "had an answer that very many documents give",
     "unreadable": "were broken or of no good length",
 }

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections import Counter
 
+from kaijuan.answer.question import read_question
 from kaijuan.core.text.normalise import folded
 from kaijuan.evals.making.chinese.words import POINTING, simplified
 from kaijuan.evals.making.english.words import points_outside
@@ -95,7 +96,13 @@ _POINTING = POINTING
 _OWN_PARTS = re.compile(r"，其")
 """Of a question in two parts, where the first names what the second asks of."""
 
+
+def _is_of_one_split(draft: Draft) -> bool:
+    return len({piece.document.split for piece in draft.evidence}) == 1
+
+
 _CHECKS = (
+    ("two_splits", _is_of_one_split),
     ("unreadable", _is_readable),
     ("answer_missing", _has_answer),
     ("answer_not_in_evidence", _answer_is_in_evidence),
@@ -127,8 +134,6 @@ class Repeats:
 
     @staticmethod
     def _words(draft: Draft) -> frozenset[str]:
-        from kaijuan.answer.question import read_question
-
         weights = read_question(draft.question).weights
         order = draft.question if draft.how.startswith(("compare/", "table/")) else ""
         return frozenset(weights) | {order} if weights else frozenset({draft.question})

@@ -116,12 +116,15 @@ async def make(
         before=_before(request.root) if known else [],
         told=told,
     )
-    await work.read(documents)
-    if writer is not None:
-        work.drafts += work.sound(await writer.write(engine, documents, request, snapshot))
-    items = await work.choose({document.head.source: document.head.id for document in documents})
-    facts = _facts(work, items, documents, base=engine.kb_name, made_at=moment(clock()), writer=writer)
-    return _finish(work, items, documents, facts)
+    try:
+        await work.read(documents)
+        if writer is not None:
+            work.drafts += work.sound(await writer.write(engine, documents, request, snapshot))
+        items = await work.choose({document.head.source: document.head for document in documents})
+        facts = _facts(work, items, documents, base=engine.kb_name, made_at=moment(clock()), writer=writer)
+        return _finish(work, items, documents, facts)
+    finally:
+        shutil.rmtree(work.partial, ignore_errors=True)  # nothing is left of a version that was not finished
 
 
 async def documents_of(engine: Kaijuan, request: Request) -> tuple[int, list[Placed]]:
@@ -214,7 +217,7 @@ class _Work:
         derived = {Kind.MULTI, Kind.UNANSWERABLE}
         return draft.kind in (Kind.SINGLE, Kind.TIME) and not derived.isdisjoint(self.request.kinds)
 
-    async def choose(self, ids: Mapping[str, str]) -> list[Item]:
+    async def choose(self, heads: Mapping[str, Head]) -> list[Item]:
         """Take questions of each kind until there are enough, those of the version before first."""
         unwelcome = {item.question for item in self.before if item.status == Status.REJECTED}
         items: list[Item] = []
@@ -223,7 +226,7 @@ class _Work:
             fresh = in_turns((draft for draft in self.drafts if draft.kind is kind), self.request.seed)
             known = {each.item.id for each in kept}
             fresh = [draft for draft in fresh if draft.id not in known and draft.question not in unwelcome]
-            items += await self._choose_of(kind, kept, fresh, ids)
+            items += await self._choose_of(kind, kept, fresh, heads)
         # Of kinds not asked for this time, everything that still holds stays.
         items += [
             self._item(each.draft, (), each.item) for each in self.kept if each.item.kind not in self.request.kinds
@@ -231,7 +234,7 @@ class _Work:
         return sorted(items, key=lambda item: (list(Kind).index(item.kind), item.id))
 
     async def _choose_of(
-        self, kind: Kind, kept: Sequence[Kept], fresh: Sequence[Draft], ids: Mapping[str, str]
+        self, kind: Kind, kept: Sequence[Kept], fresh: Sequence[Draft], heads: Mapping[str, Head]
     ) -> list[Item]:
         most = self.request.count
         if kind is Kind.UNANSWERABLE:
@@ -243,11 +246,13 @@ class _Work:
             if len(chosen) >= most and (item is None or item.status != Status.APPROVED):
                 continue
             found = await self._checked(draft, repeats, absence, approved=bool(item and item.status))
-            if found.fault:
-                self.failed[kind][found.fault] += 1
+            also = [heads[source] for source in found.also if source in heads]
+            fault = found.fault or ("two_splits" if any(head.split is not draft.split for head in also) else "")
+            if fault:
+                self.failed[kind][fault] += 1
                 continue
             repeats.keep(draft)
-            chosen.append(self._item(draft, tuple(ids[source] for source in found.also if source in ids), item))
+            chosen.append(self._item(draft, tuple(head.id for head in also), item))
             if self._told is not None:
                 self._told(f"choosing questions: {kind}", len(chosen), most)
         return chosen
@@ -347,7 +352,6 @@ def _finish(work: _Work, items: Sequence[Item], documents: Sequence[Placed], fac
         newest = version_folder(root)
         same = [item_row(item) for item in read_items(newest)] == rows
         if same and filecmp.cmp(newest / CORPUS, work.partial / CORPUS, shallow=False):
-            shutil.rmtree(work.partial)
             return Made(folder=newest, facts=read_facts(newest), items=tuple(items), unchanged=True)
     write_splits(root, {document.head.source: (document.family, document.head.split) for document in documents})
     folder = write_version(root, work.partial, facts, items)

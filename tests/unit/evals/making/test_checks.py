@@ -10,7 +10,7 @@ from tests.unit.evals.making.documents_made import head
 from kaijuan.core.spans import Span
 from kaijuan.evals.making.checks import MOST_ABOUT_ONE, Repeats, fault_of
 from kaijuan.evals.making.choose import MOST_FROM_ONE_DOCUMENT, in_turns, offered
-from kaijuan.evals.making.items import Draft, Evidence, Kind
+from kaijuan.evals.making.items import Draft, Evidence, Kind, Split
 
 QUOTE = "The mooring fee is 45 euros a night for guests."
 
@@ -55,6 +55,12 @@ def test_a_sound_draft_passes() -> None:
 )
 def test_a_broken_draft_is_named(broken: Draft, fault: str) -> None:
     assert fault_of(broken) == fault
+
+
+def test_no_question_joins_two_splits() -> None:
+    other = Evidence(document=head("Other", "en", split=Split.TEST), span=Span(0, len(QUOTE)), quote=QUOTE)
+    joined = draft(evidence=(draft().evidence[0], other))
+    assert fault_of(joined) == "two_splits"
 
 
 def test_names_may_hold_words_that_point() -> None:

@@ -191,6 +191,38 @@ async def test_another_document_that_says_the_same_counts_as_relevant(
     assert sorted(load_set(result.folder / "train").grades[item.id].values()) == [1, 2]
 
 
+async def test_a_question_whose_answer_stands_in_another_split_too_is_left_out(
+    engine: Kaijuan, tmp_path: Path, write: Callable[[str, str], Path]
+) -> None:
+    await engine.add(write("quay.md", QUAY))
+    root = tmp_path / "set"
+    await made(engine, root, kinds=(Kind.SINGLE,), shares=Shares(train=100, dev=0, test=0))
+    await engine.add(write("copy.md", QUAY.replace("# Quay Staff Handbook", "# Pier Staff Handbook")))
+    (root / "splits.tsv").write_text(
+        (root / "splits.tsv").read_text(encoding="utf-8")
+        + f"{(tmp_path / 'documents' / 'copy.md').as_uri()}\tpier staff handbook\ttest\n",
+        encoding="utf-8",
+    )
+    result = await made(engine, root, kinds=(Kind.SINGLE,))
+    for item in result.items:
+        assert {piece["document"] for piece in item.evidence} | set(item.also) in ({"quay.md"}, {"copy.md"})
+    assert {item.split for item in result.items} == {Split.TRAIN, Split.TEST}
+
+
+async def test_what_fails_leaves_nothing_behind(
+    engine: Kaijuan, tmp_path: Path, write: Callable[[str, str], Path], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    await engine.add(write("quay.md", QUAY))
+
+    async def stopped(*_: object, **__: object) -> object:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(engine, "search", stopped)
+    with pytest.raises(KeyboardInterrupt):
+        await made(engine, tmp_path / "set")
+    assert list((tmp_path / "set").iterdir()) == []
+
+
 async def test_a_question_with_two_answers_is_left_out(
     engine: Kaijuan, tmp_path: Path, write: Callable[[str, str], Path]
 ) -> None:
