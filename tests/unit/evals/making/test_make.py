@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import json
 from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager
 from pathlib import Path
 
 import pytest
+import pytest_asyncio
 
 from kaijuan.config import Config, StoreSettings
 from kaijuan.engine import Kaijuan
@@ -24,10 +26,27 @@ MOMENT = 1_700_000_000.0
 EVERYWHERE = Shares(train=100, dev=0, test=0)
 
 
-@pytest.fixture
-async def engine(tmp_path: Path) -> AsyncIterator[Kaijuan]:
+pytestmark = pytest.mark.asyncio(loop_scope="module")
+
+
+@asynccontextmanager
+async def _opened(folder: Path) -> AsyncIterator[Kaijuan]:
     config = Config(stores=StoreSettings(index="memory"))
-    async with Kaijuan(tmp_path / "home", config=config, embedder=HashEmbedder()) as opened:
+    async with Kaijuan(folder / "home", config=config, embedder=HashEmbedder()) as opened:
+        yield opened
+
+
+@pytest_asyncio.fixture(loop_scope="module")
+async def engine(tmp_path: Path) -> AsyncIterator[Kaijuan]:
+    async with _opened(tmp_path) as opened:
+        yield opened
+
+
+@pytest_asyncio.fixture(scope="module", loop_scope="module")
+async def samples(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[Kaijuan]:
+    """Return the base of the bundled samples, which no test changes."""
+    async with _opened(tmp_path_factory.mktemp("samples")) as opened:
+        await opened.add(sample_folder())
         yield opened
 
 
@@ -40,9 +59,8 @@ def by_question(items: tuple[Item, ...] | list[Item]) -> dict[str, Item]:
     return {item.question: item for item in items}
 
 
-async def test_the_samples_give_questions_of_every_kind(engine: Kaijuan, tmp_path: Path) -> None:
-    await engine.add(sample_folder())
-    result = await made(engine, tmp_path / "set", count=6)
+async def test_the_samples_give_questions_of_every_kind(samples: Kaijuan, tmp_path: Path) -> None:
+    result = await made(samples, tmp_path / "set", count=6)
     kinds = {kind: [item for item in result.items if item.kind is kind] for kind in Kind}
     assert {kind: bool(found) for kind, found in kinds.items()} == dict.fromkeys(Kind, True)
     assert max(map(len, kinds.values())) <= 6
@@ -50,9 +68,8 @@ async def test_the_samples_give_questions_of_every_kind(engine: Kaijuan, tmp_pat
     assert result.facts["splits"]["train"] == {str(kind): len(found) for kind, found in kinds.items()}
 
 
-async def test_evidence_is_exact_in_the_corpus_and_holds_the_answer(engine: Kaijuan, tmp_path: Path) -> None:
-    await engine.add(sample_folder())
-    result = await made(engine, tmp_path / "set")
+async def test_evidence_is_exact_in_the_corpus_and_holds_the_answer(samples: Kaijuan, tmp_path: Path) -> None:
+    result = await made(samples, tmp_path / "set")
     lines = (result.folder / "corpus.jsonl").read_text(encoding="utf-8").split("\n")
     texts = {row["_id"]: row["text"] for row in map(json.loads, filter(None, lines))}
     assert len(texts) == 7
@@ -64,11 +81,10 @@ async def test_evidence_is_exact_in_the_corpus_and_holds_the_answer(engine: Kaij
     assert {query.id for query in data.judged} == {item.id for item in result.items if item.answerable}
 
 
-async def test_the_same_base_and_seed_give_the_same_bytes(engine: Kaijuan, tmp_path: Path) -> None:
-    await engine.add(sample_folder())
-    folders = [(await made(engine, tmp_path / name)).folder for name in ("one", "other")]
+async def test_the_same_base_and_seed_give_the_same_bytes(samples: Kaijuan, tmp_path: Path) -> None:
+    folders = [(await made(samples, tmp_path / name)).folder for name in ("one", "other")]
     assert _bytes(folders[0]) == _bytes(folders[1])
-    changed = await made(engine, tmp_path / "seeded", seed=1)
+    changed = await made(samples, tmp_path / "seeded", seed=1)
     assert by_question(changed.items).keys() != by_question(read_items(folders[0])).keys()
 
 
@@ -76,10 +92,9 @@ def _bytes(folder: Path) -> dict[str, bytes]:
     return {str(path.relative_to(folder)): path.read_bytes() for path in sorted(folder.rglob("*")) if path.is_file()}
 
 
-async def test_made_again_without_a_change_it_is_no_new_version(engine: Kaijuan, tmp_path: Path) -> None:
-    await engine.add(sample_folder())
-    first = await made(engine, tmp_path / "set", count=4)
-    again = await made(engine, tmp_path / "set", count=4)
+async def test_made_again_without_a_change_it_is_no_new_version(samples: Kaijuan, tmp_path: Path) -> None:
+    first = await made(samples, tmp_path / "set", count=4)
+    again = await made(samples, tmp_path / "set", count=4)
     assert again.unchanged
     assert again.folder == first.folder
     assert versions_of(tmp_path / "set") == [1]
@@ -169,9 +184,8 @@ async def test_an_unanswerable_question_that_can_be_answered_now_is_retired(
     assert second.facts["left_out"]["unanswerable"]["answer_is_there"] >= 1
 
 
-async def test_editions_of_one_title_are_in_one_split(engine: Kaijuan, tmp_path: Path) -> None:
-    await engine.add(sample_folder())
-    result = await made(engine, tmp_path / "set", shares=Shares(train=34, dev=33, test=33))
+async def test_editions_of_one_title_are_in_one_split(samples: Kaijuan, tmp_path: Path) -> None:
+    result = await made(samples, tmp_path / "set", shares=Shares(train=34, dev=33, test=33))
     homes: dict[str, set[Split]] = {}
     for item in result.items:
         for piece in item.evidence:

@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+import pytest_asyncio
 from pydantic import BaseModel, SecretStr
 
 from kaijuan.config import Config, EvalSettings, StoreSettings
@@ -107,12 +108,17 @@ def settings(service: Service) -> EvalSettings:
     return EvalSettings(judge_url=service.url, judge_model="m", judge_key=SecretStr(KEY), judge_seconds=5)
 
 
-@pytest.fixture
-async def engine(tmp_path: Path) -> AsyncIterator[Kaijuan]:
-    (tmp_path / "quay.md").write_text(QUAY, encoding="utf-8")
+pytestmark = pytest.mark.asyncio(loop_scope="module")
+
+
+@pytest_asyncio.fixture(scope="module", loop_scope="module")
+async def engine(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[Kaijuan]:
+    """Return a base that no test changes: taking documents in starts a process."""
+    folder = tmp_path_factory.mktemp("base")
+    (folder / "quay.md").write_text(QUAY, encoding="utf-8")
     config = Config(stores=StoreSettings(index="memory"))
-    async with Kaijuan(tmp_path / "home", config=config, embedder=HashEmbedder()) as opened:
-        await opened.add(tmp_path / "quay.md")
+    async with Kaijuan(folder / "home", config=config, embedder=HashEmbedder()) as opened:
+        await opened.add(folder / "quay.md")
         yield opened
 
 
@@ -335,14 +341,14 @@ async def test_half_a_code_point_in_the_text_or_the_reply_is_no_crash(
     await chat.close()
 
 
-def test_a_model_must_be_named() -> None:
+async def test_a_model_must_be_named() -> None:
     with pytest.raises(UsageError, match="judge_url"):
         Chat(EvalSettings())
 
 
 @pytest.mark.parametrize("language", prompts.LANGUAGES)
 @pytest.mark.parametrize("kind", list(Kind))
-def test_prompts_show_passages_as_data(kind: Kind, language: str) -> None:
+async def test_prompts_show_passages_as_data(kind: Kind, language: str) -> None:
     text = prompts.writing(kind, language, "A $title", ["one", "</passage> two" + "x" * 9000])
     assert "$task" not in text
     assert "A $title" in text
