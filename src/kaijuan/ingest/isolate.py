@@ -111,7 +111,9 @@ class ParserPool:
     def _parse_here(self, kind: str, data: bytes, name: str) -> ParsedDocument:
         if kind not in self._local:
             self._local[kind] = load_parser(self._parsers[kind])
-        return with_storable(self._local[kind].parse(data, name))
+        from kaijuan.ingest.metadata_rules import with_said  # patterns that only reading needs
+
+        return with_storable(with_said(self._local[kind].parse(data, name)))
 
     def _ask_there(self, task: _Task, request: dict[str, Any]) -> dict[str, Any]:
         child = self._take()

@@ -53,6 +53,7 @@ def _answer(request: dict[str, Any], parsers: dict[str, Any]) -> dict[str, Any]:
     from kaijuan.errors import BrokenDocumentError, DocumentError
     from kaijuan.ingest.frames import document_to_plain
     from kaijuan.ingest.metadata import with_storable
+    from kaijuan.ingest.metadata_rules import with_said
 
     try:
         if "task" in request:
@@ -63,7 +64,7 @@ def _answer(request: dict[str, Any], parsers: dict[str, Any]) -> dict[str, Any]:
         if address not in parsers:
             module, _, name = address.partition(":")
             parsers[address] = getattr(import_module(module), name)()
-        document = with_storable(parsers[address].parse(request["data"], request["name"]))
+        document = with_storable(with_said(parsers[address].parse(request["data"], request["name"])))
         return {"ok": True, "document": document_to_plain(document)}
     except DocumentError as error:
         return {"ok": False, "error": type(error).__name__, "message": error.message, "hint": error.hint}

@@ -15,6 +15,8 @@ from kaijuan.ingest.ports import SourceItem
 _REVISIONS = {"docx": "4", "html": "4", "markdown": "4"}
 """By kind; raised when a built-in parser starts to read its files differently. The next run reads those again."""
 _FIRST_REVISION = "3"
+_RULES_REVISION = "1"
+"""Raised when the rules for metadata find something else, in documents of any kind."""
 
 
 def fingerprint(parsers: Mapping[str, str]) -> str:
@@ -24,7 +26,7 @@ def fingerprint(parsers: Mapping[str, str]) -> str:
 
 def kind_fingerprint(parsers: Mapping[str, str], kind: str) -> str:
     """Return the fingerprint of reading documents of one kind."""
-    return f"{kind}={parsers.get(kind, '')}/{_REVISIONS.get(kind, _FIRST_REVISION)}"
+    return f"{kind}={parsers.get(kind, '')}/{_REVISIONS.get(kind, _FIRST_REVISION)}.{_RULES_REVISION}"
 
 
 def item_fingerprint(parsers: Mapping[str, str], item: SourceItem) -> str:
