@@ -10,7 +10,8 @@ from kaijuan.evals.making.material import Material, Statement
 
 _TITLE_NOTE = re.compile(r"\s*[(（][^()（）]*[)）]\s*\Z")
 _BRACKETS = r"(?:\s*[(（][^()（）]*[)）])*"
-_IS = re.compile(r"(?:是|为|指的?是|，)(?P<np>[^，。；]{2,60})")
+_IS = re.compile(r"(?:是|为|指的?是)(?P<np>[^，。；]{2,60})")
+LONGEST_APPOSITION = 14
 _SORTS = {
     Sort.PERSON:
         "演员 歌手 作家 诗人 画家 导演 政治家 政治人物 球员 运动员 教授 科学家 物理学家 化学家 数学家 "
@@ -68,14 +69,23 @@ def _sort(text: str, name: str) -> tuple[Sort, str]:
     for noun, sort in _NOUNS:
         if sort in (Sort.PLACE, Sort.BODY) and name.endswith(noun) and len(name) > len(noun) + 1:
             return sort, noun
-    for found in _IS.finditer(text[:160]):
-        phrase = re.sub(r"之一\Z", "", found["np"].strip())
-        for noun, sort in _NOUNS:
-            if phrase.endswith(noun):
-                return sort, noun
-        if _PERSON.search(phrase):
-            return Sort.PERSON, "人物"
+    said = _IS.search(text[:160])
+    phrases = [said["np"]] if said else []
+    # 李惠珍，香港女漫画家: of people, a phrase of its own tells as well.
+    phrases += [phrase for phrase in text[:160].split("，")[1:] if len(phrase) <= LONGEST_APPOSITION]
+    for at, phrase in enumerate(phrases):
+        sort, noun = _sort_of(re.sub(r"之一\Z", "", phrase.strip()))
+        if sort is Sort.PERSON or (sort is not Sort.OTHER and said and at == 0):
+            return sort, noun
     return Sort.OTHER, ""
+
+
+def _sort_of(phrase: str) -> tuple[Sort, str]:
+    """Return what the noun at the end of a phrase is."""
+    for noun, sort in _NOUNS:
+        if phrase.endswith(noun):
+            return sort, noun
+    return (Sort.PERSON, "人物") if _PERSON.search(phrase) else (Sort.OTHER, "")
 
 
 def facts_of(material: Material, topic: Topic) -> list[Fact]:
@@ -274,7 +284,7 @@ RELATIONS: tuple[Relation, ...] = (
     _r(
         "born-in",
         rf"{_WITHIN}(?:出生于|生于|出生在)(?:{DATE}(?:的"
-        rf"|，)?)?(?P<v>(?!{DATE}){HAN}[^，。；\d]{{1,18}}?)(?=[，。；]|的一?[个户]|一个)",
+        rf"|，)?)?(?P<v>(?!{DATE}){HAN}[^，。；\d]{{1,18}}?)(?=[，。；]|并|的一?[个户]|一个)",
         "{x}出生于哪里？",
         sorts="person",
         words="生于|出生|祖籍|籍贯",

@@ -117,7 +117,7 @@ def _event(match: re.Match[str], text: str, topic: Topic) -> tuple[Asked, str] |
 _NAMES = frozenset({"ns", "nr", "nt", "nrt"})
 
 
-_UNTOLD = re.compile(r"(?:推荐|同意|批准|支持|邀请|机会|好评|\d班)\Z|同意|批准")
+_UNTOLD = re.compile(r"(?:推荐|同意|批准|支持|邀请|机会|好评|\d班)\Z|同意|批准|\A文章.{4}")
 """Ends of clauses that say that something was let happen, not what."""
 
 

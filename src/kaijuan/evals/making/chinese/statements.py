@@ -146,7 +146,7 @@ def _amounts(text: str, topic: Topic | None) -> Iterator[Asked]:
         unit = match["unit"]
         if (
             match["n"] in ("0", "1")
-            or (unit == "年" and len(match["n"]) > 3)
+            or (unit == "年" and len(match["n"]) > 2)
             or (unit[-1] in _COUNTS and not _COUNTED_AFTER.search(plain[: match.start()]))
         ):
             continue
@@ -207,8 +207,10 @@ def _clause_asked(text: str, place: tuple[int, int], asks: str, topic: Topic | N
     before, after = _before(text[:start], topic, asks), text[end:stop].rstrip("。！ ")
     if not before or not _is_whole(before, after) or len(before) + len(after) > LONGEST - len(asks):
         return ""
-    if after and asks[0] == "哪" and last_word_kind(simplified(before.rstrip("于在自从 "))) == "v":
-        return ""  # 签订于哪一天北京: what follows is not said of the date
+    if after.startswith(("的", "时", "间", "期间")):
+        return ""  # 一座面积…的小岛: the value is said of what follows
+    if asks[0] == "哪" and bool(after) == (last_word_kind(simplified(before.rstrip("于在自从 "))) == "v"):
+        return ""  # 签订于哪一天北京, 是科乐美公司于哪一年: what follows is not said of the date, or is missing
     return f"{before.rstrip()}{asks}{after.lstrip()}？"
 
 
