@@ -107,7 +107,7 @@ metrics and by_kind are of the stage final, what a reader is given. With several
   "quotes_exact", "statements", "quotes"},
  "by_kind": {kind: {"label", ...metrics}},
  "refusal": {"table": {expected: {status: count}}, "answerable_answered", "unanswerable_refused",
-  "balanced_accuracy", "right_all_the_same", "confidence_auroc", "risk_area",
+  "balanced_accuracy", "right_all_the_same", "unjudged", "confidence_auroc", "risk_area",
   "curve": [{"threshold", "coverage", "risk", "answerable_kept", "unanswerable_refused"}]},
  "conflicts": {kind: {"questions", "right", "incomplete", "named", "blended", "misled", "other", "refused", "notes"}},
  "judge": {"name", "answers": {grade: count}, "citations": {grade: count}, "failed", "failures": {word: count},

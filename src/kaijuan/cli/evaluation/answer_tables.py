@@ -97,6 +97,9 @@ def _refusals(refusal: Mapping[str, Any]) -> Iterator[RenderableType]:
         count = refusal["right_all_the_same"]
         yield Text(f"{count} answered that should be refused contain the right answer all the same.", style="dim")
     yield from _curve(refusal["curve"])
+    if refusal["unjudged"]:
+        left = screen.count(refusal["unjudged"], "answer")
+        yield Text(f"Left out of what is wrong: {left} that nobody could judge.", style="dim")
 
 
 def _curve(points: Sequence[Mapping[str, Any]]) -> Iterator[RenderableType]:

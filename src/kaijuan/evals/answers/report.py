@@ -146,6 +146,7 @@ def _refusal(found: Found) -> dict[str, Any]:
         "unanswerable_refused": _rounded(refused),
         "balanced_accuracy": None if kept is None or refused is None else _rounded((kept + refused) / 2),
         "right_all_the_same": sum(one.right_all_the_same for one in found),
+        "unjudged": sum(one.answered and one.wrong is None for one in outcomes),
         "confidence_auroc": _rounded(ranking(outcomes)),
         "risk_area": _rounded(risk_area(outcomes)),
         "curve": [{name: _rounded(value) for name, value in asdict(point).items()} for point in _useful(outcomes)],
