@@ -95,6 +95,26 @@ def test_a_sentence_that_points_at_another_gives_no_question() -> None:
     assert not [question for question in asked(manual(RULES)) if "确认" in question]
 
 
+@pytest.mark.parametrize(
+    ("sentence", "question"),
+    [
+        ("申请人自提交申请之日起 2 个月内，可以主动提出修改。", "申请人自提交申请之日起多少个月内，可以主动提出修改？"),
+        ("值班记录自交班之日起保存 3 年。", "值班记录自交班之日起保存多少年？"),
+        ("申请人有 2 人以上且未委托代理的，应当指定代表。", None),
+        ("情况复杂的，可以延长 2 个月。", None),
+        ("图纸中表示同一部分的标记应当一致。", None),
+        ("公司因本办法第三条第（一）项而停用 2 台起重机。", None),
+        ("请断电 30 秒后重新启动。", None),
+    ],
+)
+def test_a_sentence_is_asked_whole_or_not_at_all(sentence: str, question: str | None) -> None:
+    found = asked(manual(f"# 港口申请办法\n\n## 一、申请\n\n{sentence}\n"))
+    whole = [
+        each.removeprefix("根据《港口申请办法》，") for each in found if "怎么说" not in each and "怎么规定" not in each
+    ]
+    assert whole == ([question] if question else [])
+
+
 def test_evidence_is_exact() -> None:
     material = manual(RULES)
     for draft in drafts(material):

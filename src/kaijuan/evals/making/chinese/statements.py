@@ -55,7 +55,7 @@ _ATTRIBUTE = re.compile(
 _SUBJECTLESS = re.compile(
     r"\A(?:并|但|而|也|又|还|则|且|却|因此|所以|于是|然后|后来|之后|其后|随后|此后|后经|由于|因为|虽然"
     r"|不过|然而|另外|此外|同时|其中|当|在此|对此|除此|"
-    r"是|为|有|被|将|把|向|从|以|与|和|及|曾|已|仍|再|最|更|很|非|不|无|可|能|会|要|应|须|必|共|约|大约"
+    r"请|先|务必|是|为|有|被|将|把|向|从|以|与|和|及|曾|已|仍|再|最|更|很|非|不|无|可|能|会|要|应|须|必|共|约|大约"
     r"|全|主要|一般|通常|分别|包括|例如|比如|如|即|或|若|"
     r"位于|成立|建于|毕业|出生|生于|获|得|任|担任|开始|成为|进入|经过|根据|按照|据|\d"
     r"|[一二三四五六七八九十百千两]+[年月日个位名])"
@@ -68,6 +68,7 @@ _NUMBERED = re.compile(
     r"\A(?:第[一二三四五六七八九十百零千\d]+条(?:之[一二三四五六七八九十]+)?"
     r"|[（(]?[一二三四五六七八九十\d]+[）)、.．])\s*"
 )
+_LISTED_ITEM = re.compile(r"第\s?[（(]")
 _CONDITION = re.compile(
     r"\A(?:(?:如果|若|倘若|一旦)(?P<if>[^，。；]{4,40}?)(?:时|的|的话)?|(?P<who>[^，。；]{8,44}?)的)，"
     r"(?P<then>(?:则|就)?(?P<modal>应当|应|须|必须|可以|由|先|请|按照|按|视为|责令)[^。；]{6,100})[。；]?\Z"
@@ -76,11 +77,15 @@ _DONE_BY = re.compile(
     r"由(?P<v>(?:(?![向报将在按经应须据])[\u4e00-\u9fff、]){2,16}?)(?P<verb>审批|批准|负责|承担|签字|办理"
     r"|保管|组织|支付|制定|确定|公布|开通|受理|出具)(?!人|部门|者|的)"
 )
-_VAGUE = re.compile(r"具体|有关|相关|其他|上级|[\u4e00-\u9fff]{2,6}则")
+_TERM = re.compile(r"(?:内|前|后|之日起|期间|以上|以下)\Z")
+_TERM_BEFORE = re.compile(r"(?:满|自|经过|届满)[^，]{0,12}\Z")
+_VAGUE = re.compile(r"具体|有关|相关|其他|上级|情况|情节|必要时|特殊|[\u4e00-\u9fff]{2,6}则")
 """Beginnings of sentences that lean on the one before."""
 _AGAIN = re.compile(r"[又再亦也还却更则]")
 _DATED = re.compile(r"[并且]?(?:[\u4e00-\u9fff]{1,3})?[于在自]\s?")
-_MEANS = re.compile(r"\A(?P<x>[^，。；：]{2,24}?)\s?(?P<how>表示|是指|意味着|指的是)(?P<v>[^。；]{5,100})[。；]?\Z")
+_MEANS = re.compile(
+    r"\A(?P<x>[^，。；：]{2,24}?)(?<![中所来以用])\s?(?P<how>表示|是指|意味着|指的是)(?P<v>(?![^。；]*(?:应当|必须))[^。；]{5,100})[。；]?\Z"
+)
 
 
 def questions_of(statement: Statement, topic: Topic | None, title: str) -> Iterator[Asked]:
@@ -111,6 +116,8 @@ def is_rules(title: str) -> bool:
 
 def _standing_alone(text: str, topic: Topic | None, title: str) -> str | None:
     """Return a sentence in which nothing points outside, 本作 and the like replaced by what is meant; else None."""
+    if _LISTED_ITEM.search(text):
+        return None
     text = _BRACKETED.sub("", text)
     plain = simplified(text)
     if _QUESTION_WORDS.search(plain) or _REFERRING.search(plain) or not 8 <= len(plain) <= 160:
@@ -202,16 +209,25 @@ def _clause_asked(text: str, place: tuple[int, int], asks: str, topic: Topic | N
     Of an article, a later clause that names a measure is said of the topic itself: 广茂铁路 + 全长多少公里.
     """
     start, end = place
-    following = _CLAUSE.search(text, end)
-    stop = following.start() if following else len(text)
-    before, after = _before(text[:start], topic, asks), text[end:stop].rstrip("。！ ")
+    before, after = _before(text[:start], topic, asks), _after(text, end)
     if not before or not _is_whole(before, after) or len(before) + len(after) > LONGEST - len(asks):
         return ""
-    if after.startswith(("的", "时", "间", "期间")):
+    if after.startswith(("的", "时", "间", "期间")) or after.endswith("的"):
         return ""  # 一座面积…的小岛: the value is said of what follows
     if asks[0] == "哪" and bool(after) == (last_word_kind(simplified(before.rstrip("于在自从 "))) == "v"):
         return ""  # 签订于哪一天北京, 是科乐美公司于哪一年: what follows is not said of the date, or is missing
     return f"{before.rstrip()}{asks}{after.lstrip()}？"
+
+
+def _after(text: str, end: int) -> str:
+    """Return what goes behind the question word: the rest of its clause, and the next where it only sets a term.
+
+    自申请日起2个月内，可以提出修改: without what may be done the question would be none.
+    """
+    commas = [match.start() for match in _CLAUSE.finditer(text, end)] + [len(text)]
+    after = text[end : commas[0]].rstrip("。！ ")
+    unfinished = _TERM.search(simplified(after)) or (not after and _TERM_BEFORE.search(simplified(text[:end])))
+    return text[end : commas[1]].rstrip("。！ ") if unfinished and len(commas) > 1 else after
 
 
 def _before(text: str, topic: Topic | None, asks: str) -> str:
