@@ -74,6 +74,12 @@ def test_asciidoc() -> None:
     ]
 
 
+def test_a_cell_of_asciidoc_goes_on_in_the_next_lines() -> None:
+    text = "= T\n\n|===\n|a |b\n\n|first\ngoes on\n|second\n|===\n"
+    document = AsciiDocParser().parse(text.encode(), "x.adoc")
+    assert shown(document)[-1] == ("table", "line 3", "| a | b |\n| --- | --- |\n| first goes on | second |")
+
+
 @pytest.mark.parametrize(
     ("text", "read"),
     [

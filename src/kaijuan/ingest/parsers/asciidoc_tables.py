@@ -57,7 +57,7 @@ def _cells(lines: list[str]) -> list[_Open]:
         before = line[: starts[0].start()] if starts else line
         if cells and before.strip():
             cells[-1].text.append(before.strip())
-        for start, following in zip(starts, [*starts[1:], None], strict=True):
+        for start, following in zip(starts, [*starts[1:], None], strict=False):
             text = line[start.end() : following.start() if following else len(line)].replace("\\|", "|").strip()
             spec = start.groupdict()
             cell = _Open(

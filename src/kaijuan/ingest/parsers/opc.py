@@ -50,7 +50,7 @@ class Package:
         """Return a part's bytes as a stream."""
         try:
             return self._zip.open(self._members[_plain(part)])
-        except (KeyError, zipfile.BadZipFile, NotImplementedError, OSError, RuntimeError) as error:
+        except (KeyError, ValueError, zipfile.BadZipFile, NotImplementedError, OSError, RuntimeError) as error:
             raise self._broken(part, error) from error
 
     def read(self, part: str) -> bytes:

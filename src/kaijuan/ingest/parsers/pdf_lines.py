@@ -154,14 +154,17 @@ class LineMaker:
         if not chars:
             return None
         main = max(row, key=lambda run: len(run.chars))
-        edges = self._edges(lefts, end) if all(run.upright for run in row) else ()
+        least, most = min(run.x0 for run in row), max(run.x1 for run in row)
+        # Runs end where the page does, glyphs of a bad file may stand beyond.
+        within = [min(max(left, least), most) for left in (*lefts, end)]
+        edges = self._edges(within) if all(run.upright for run in row) else ()
         return Line(
             text="".join(chars),
             edges=edges,
             page=page,
-            x0=self.number(min(run.x0 for run in row)),
+            x0=self.number(least),
             y0=self.number(min(run.y0 for run in row)),
-            x1=self.number(max(run.x1 for run in row)),
+            x1=self.number(most),
             y1=self.number(max(run.y1 for run in row)),
             size=main.size,
             bold=main.bold,
@@ -169,10 +172,10 @@ class LineMaker:
             hyphen=hyphen,
         )
 
-    def _edges(self, lefts: Sequence[float], end: float) -> tuple[float, ...]:
+    def _edges(self, lefts: Sequence[float]) -> tuple[float, ...]:
         edges = []
         highest = lefts[0]
-        for left in (*lefts, end):
+        for left in lefts:
             highest = max(highest, left)  # kerning moves glyphs over each other; edges must not go back
             edges.append(self.number(highest))
         return tuple(edges)
