@@ -13,20 +13,51 @@ from urllib.parse import quote, unquote, urlsplit, urlunsplit
 import httpx
 
 from kaijuan.errors import DocumentError, FetchError, OversizeDocumentError, UsageError
+from kaijuan.ingest.kinds import ENDINGS, LANGUAGES
 from kaijuan.ingest.metadata import plain
 from kaijuan.ingest.ports import SourceFailure, SourceItem
 
 _MOST_REDIRECTS = 5
 _REDIRECTS = frozenset({301, 302, 303, 307, 308})
 _AGENT = "kaijuan"
-_ENDINGS = {
+_OFFICE = "application/vnd.openxmlformats-officedocument"
+_ODF = "application/vnd.oasis.opendocument"
+_TYPES = {
     "text/html": ".html",
     "application/xhtml+xml": ".html",
     "text/markdown": ".md",
     "text/plain": ".txt",
+    "text/csv": ".csv",
+    "text/tab-separated-values": ".tsv",
+    "text/x-rst": ".rst",
+    "text/vtt": ".vtt",
+    "application/x-subrip": ".srt",
+    "application/json": ".json",
+    "application/x-ndjson": ".jsonl",
+    "application/x-ipynb+json": ".ipynb",
+    "application/xml": ".xml",
+    "text/xml": ".xml",
+    "application/rss+xml": ".rss",
+    "application/atom+xml": ".atom",
     "application/pdf": ".pdf",
-    "application/vnd.openxmlformats-officedocument.wordprocessingml.document": ".docx",
+    "application/rtf": ".rtf",
+    "text/rtf": ".rtf",
+    "application/epub+zip": ".epub",
+    "application/zip": ".zip",
+    "application/mbox": ".mbox",
+    "message/rfc822": ".eml",
+    "application/vnd.ms-outlook": ".msg",
+    "application/msword": ".doc",
+    "application/vnd.ms-excel": ".xls",
+    "application/vnd.ms-powerpoint": ".ppt",
+    f"{_OFFICE}.wordprocessingml.document": ".docx",
+    f"{_OFFICE}.spreadsheetml.sheet": ".xlsx",
+    f"{_OFFICE}.presentationml.presentation": ".pptx",
+    f"{_ODF}.text": ".odt",
+    f"{_ODF}.spreadsheet": ".ods",
+    f"{_ODF}.presentation": ".odp",
 }
+"""Media types to the endings under which their files are known."""
 _FILE_NAME = re.compile(r"""filename\*=(?:UTF-8|utf-8)''([^;]+)|filename="?([^";]+)""")
 
 _PRIVATE_HINT = "Set ingest.allow_private_addresses if this host is meant."
@@ -209,9 +240,11 @@ def name_of(headers: httpx.Headers, address: str) -> str:
     if not name:
         parts = urlsplit(address)
         name = unquote(parts.path.rstrip("/").rpartition("/")[2], errors="replace") or parts.hostname or address
-    ending = _ENDINGS.get(headers.get("content-type", "").partition(";")[0].strip().lower(), "")
-    has_ending = bool(re.search(r"\.(?:html?|xhtml|md|markdown|txt|pdf|docx|csv|json|xml)$", name, re.I))
-    return name if has_ending or not ending else name + ending
+    type_ = headers.get("content-type", "").partition(";")[0].strip().lower()
+    own = name.lower().rpartition(".")[2] if "." in name else ""
+    # "page.php" as text/html is a page; as text/plain it is source code.
+    known = own in ENDINGS or own == "txt" or (own in LANGUAGES and type_ == "text/plain")
+    return name if known else name + _TYPES.get(type_, "")
 
 
 def _resolve(host: str, port: int) -> list[str]:
