@@ -202,6 +202,9 @@ class ParsedDocument:
     warnings: tuple[str, ...] = ()
     unread_pages: tuple[int, ...] = ()
     """Pages that exist but gave no text although they are not blank; the status is then partial."""
+    hidden: tuple[str, ...] = ()
+    """Texts that the file holds but does not show people (white on white, no size, set to hidden). Not part of `text`
+    unless the parser reads them there as well; the gate looks at them."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

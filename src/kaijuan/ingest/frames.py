@@ -63,6 +63,7 @@ def document_to_plain(document: ParsedDocument) -> dict[str, Any]:
         "metadata": dict(document.metadata),
         "warnings": document.warnings,
         "unread_pages": document.unread_pages,
+        "hidden": document.hidden,
     }
 
 
@@ -80,6 +81,7 @@ def document_from_plain(plain: Mapping[str, Any]) -> ParsedDocument:
             metadata={_text(key): _value(value) for key, value in plain["metadata"].items()},
             warnings=tuple(_text(warning) for warning in plain["warnings"]),
             unread_pages=tuple(int(page) for page in plain["unread_pages"]),
+            hidden=tuple(_text(hidden) for hidden in plain["hidden"]),
         )
     except (KeyError, TypeError, ValueError, AttributeError) as error:
         raise BadFrameError(f"not a document: {error!r}") from error
