@@ -5,37 +5,23 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
-from bench.fuzz_parsers import ends, spoiled
-from tests import ole_files, sample_files
+from bench.fuzz_parsers import ends, seeds
+from bench.spoiling import spoiled
+from tests.seed_files import SAMPLES
 
 from kaijuan import registry
 from kaijuan.ingest.isolate import ParserPool
 
 SEEDS = range(20)
-SAMPLES = {
-    "a.py": sample_files.CODE,
-    "a.csv": b'name,n\nneedle,1\n"a, b\nc",2\n',
-    "a.rst": sample_files.RST,
-    "a.adoc": sample_files.ASCIIDOC,
-    "a.json": sample_files.JSON,
-    "a.xml": sample_files.XML,
-    "a.rtf": sample_files.RTF,
-    "a.vtt": sample_files.VTT,
-    "a.ipynb": sample_files.NOTEBOOK,
-    "a.epub": sample_files.epub(),
-    "a.eml": sample_files.EML,
-    "a.xlsx": sample_files.xlsx(),
-    "a.xls": sample_files.xls(),
-    "a.pptx": sample_files.pptx_file(),
-    "a.odt": sample_files.ODT,
-    "a.ods": sample_files.ODS,
-    "a.odp": sample_files.ODP,
-    "a.doc": ole_files.doc([("题", "\r", {"style": 1}), ("needle", "\r", {})]),
-    "a.ppt": ole_files.ppt([("题", ["甲"], "needle", "注")]),
-    "a.msg": ole_files.msg({0x0037: "题", 0x1000: "needle"}),
-    "a.zip": sample_files.zipped({"b.eml": sample_files.EML, "c/d.xlsx": sample_files.xlsx()}),
-}
+
+
+def test_every_parser_has_a_sample(tmp_path: Path) -> None:
+    found = seeds(tmp_path)
+    assert set(registry.targets("parser")) <= set(found)
+    assert {"zip", "mbox"} <= set(found)
 
 
 @pytest.mark.parametrize("name", list(SAMPLES))
