@@ -14,7 +14,6 @@ import argparse
 import asyncio
 import io
 import json
-import os
 import time
 from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping, Sequence
@@ -236,7 +235,6 @@ def main() -> None:
     options = parser.parse_args()
     if options.keep is not None:
         options.keep.mkdir(parents=True, exist_ok=True)
-    os.nice(10)
     print(json.dumps(asyncio.run(fuzz(options)), ensure_ascii=False))
 
 

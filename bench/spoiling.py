@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import copy
 import io
+import json
 import random
 import zipfile
 from collections.abc import Sequence
+from typing import Any
 
 from lxml import etree
 
@@ -14,12 +16,72 @@ _VALUES = ("", "-1", "0", "1", "999999999", "1e308", "x", "A1:XFD1048576", "../.
 
 
 def spoiled(data: bytes, seed: int | str) -> bytes:
-    """Return the bytes changed in a way that the seed decides; inside an archive where there is one."""
+    """Return the bytes changed in a way that the seed decides; inside an archive or a tree where there is one."""
     chance = random.Random(seed)
-    # Most changes elsewhere in an archive only break the archive.
+    # Most changes elsewhere in an archive, or of lengths in a container of sectors, only break the whole.
     if data[:4] == b"PK\x03\x04" and chance.random() < 0.8:
         return _archive(data, chance)
+    if data[:4] == b"\xd0\xcf\x11\xe0" and chance.random() < 0.8:
+        return _in_place(data, chance)
+    if data[:1] == b"{" and chance.random() < 0.7:
+        return _json(data, chance)
+    if data[:5] == b"<?xml" and chance.random() < 0.5:
+        return _part(data, chance, [data])
     return _text(data, chance) if _is_text(data) and chance.random() < 0.5 else _bytes(data, chance)
+
+
+def _in_place(data: bytes, chance: random.Random) -> bytes:
+    """Return data of the same length with a few numbers changed, away from its header."""
+    out = bytearray(data)
+    for _ in range(chance.randint(1, 6)):
+        at = chance.randrange(min(512, len(out) - 4), len(out) - 3)
+        if chance.random() < 0.5:
+            out[at] = chance.randrange(256)
+        else:
+            out[at : at + 4] = chance.choice([b"\x00" * 4, b"\xff" * 4, b"\x01\x00\x00\x00", b"\xff\xff\xff\x7f"])
+    return bytes(out)
+
+
+def _json(data: bytes, chance: random.Random) -> bytes:
+    """Return sound JSON, by line where there are many, with values lost, swapped, nested or of another type."""
+    lines = data.splitlines()
+    try:
+        trees = [json.loads(line) for line in (lines if lines[0].endswith(b"}") else [data])]
+        _change(trees, chance)
+        return b"\n".join(json.dumps(tree, ensure_ascii=False).encode("utf-8", "replace") for tree in trees)
+    except (ValueError, RecursionError):  # not JSON, or nested too deeply to be written
+        return _text(data, chance)
+
+
+def _change(trees: list[Any], chance: random.Random) -> None:
+    for _ in range(chance.randint(1, 6)):
+        places = [place for tree in trees for place in _places(tree)]
+        if not places:
+            return
+        (holder, key), (other, other_key) = chance.choice(places), chance.choice(places)
+        change = chance.randrange(4)
+        if change == 0:
+            del holder[key]
+        elif change == 1:
+            holder[key] = chance.choice([None, True, -1, 10**30, 1e308, [], {}, "", *_VALUES])
+        elif change == 2:
+            holder[key] = copy.deepcopy(other[other_key])
+        else:
+            for _ in range(chance.choice([1, 30, 300])):
+                holder[key] = [holder[key]] if chance.random() < 0.5 else {"text": holder[key]}
+
+
+def _places(tree: Any) -> list[tuple[Any, Any]]:
+    """Return every (list or object, index or key) of a tree."""
+    found: list[tuple[Any, Any]] = []
+    left = [tree]
+    while left:
+        holder = left.pop()
+        inside = holder.items() if isinstance(holder, dict) else enumerate(holder) if isinstance(holder, list) else ()
+        for key, value in list(inside):
+            found.append((holder, key))
+            left.append(value)
+    return found
 
 
 def _is_text(data: bytes) -> bool:
