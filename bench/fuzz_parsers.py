@@ -64,13 +64,15 @@ class End:
 
 async def ends(data: bytes, name: str, pool: ParserPool) -> list[End]:
     """Return how a file ended, and what it holds when it is an archive, a mailbox or a message."""
-    found: list[End] = []
-    for part in await asyncio.to_thread(list, _parts(data, name)):
-        if isinstance(part, SourceFailure):
-            found.append(End(part.code, 0.0))
-        else:
-            found.append(await _end(part, pool))
-    return found
+    try:
+        parts = await asyncio.to_thread(list, _parts(data, name))
+    except Exception as error:  # noqa: BLE001 - opening runs in the engine's process: nothing may leave it
+        return [_raised(error)]
+    return [End(part.code, 0.0) if isinstance(part, SourceFailure) else await _end(part, pool) for part in parts]
+
+
+def _raised(error: Exception) -> End:
+    return End("raised", 0.0, fault=f"{type(error).__name__}: {error}")
 
 
 def _parts(data: bytes, name: str) -> Iterator[SourceItem | SourceFailure]:
@@ -95,7 +97,7 @@ async def _end(item: SourceItem, pool: ParserPool) -> End:
     except AssertionError as error:
         outcome, fault = "promise_broken", str(error)
     except Exception as error:  # noqa: BLE001 - that nothing else leaves the pool is what is tried here
-        outcome, fault = "raised", f"{type(error).__name__}: {error}"
+        return _raised(error)
     return End(outcome, time.perf_counter() - start, pool.peak_mb, fault, death)
 
 

@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from email import message_from_bytes, policy
+from email.errors import HeaderParseError
 from email.header import decode_header
 from email.message import Message
 from email.utils import getaddresses
@@ -172,7 +173,7 @@ def _shown(value: object) -> str:
     raw = str(value)
     try:
         parts = decode_header(raw)
-    except (ValueError, LookupError, AttributeError):
+    except (ValueError, LookupError, AttributeError, HeaderParseError):
         parts = [(raw, None)]
     text = "".join(_piece(piece, charset) for piece, charset in parts)
     return " ".join(text.split())

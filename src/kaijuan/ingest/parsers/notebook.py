@@ -37,7 +37,7 @@ class NotebookParser:
             if isinstance(cell, dict):
                 write_pieces(draft, _pieces(cell, language), within=f"cell {number}")
         said: dict[str, Scalar | tuple[str, ...]] = {"programming_language": language} if language else {}
-        authors = [author.get("name", "") for author in metadata.get("authors") or () if isinstance(author, dict)]
+        authors = [author.get("name", "") for author in _list(metadata.get("authors")) if isinstance(author, dict)]
         if names := tuple(author for author in authors if isinstance(author, str) and author):
             said["author"] = names
         title = metadata.get("title")
@@ -59,7 +59,7 @@ def _cells(book: Any) -> list[Any] | None:
     sheets = book.get("worksheets")
     if not isinstance(sheets, list):
         return None
-    return [cell for sheet in sheets if isinstance(sheet, dict) for cell in sheet.get("cells") or ()]
+    return [cell for sheet in sheets if isinstance(sheet, dict) for cell in _list(sheet.get("cells"))]
 
 
 def _language(metadata: Any) -> str:
@@ -81,7 +81,7 @@ def _pieces(cell: dict[str, Any], language: str) -> Iterator[Piece]:
     elif kind == "code":
         own = cell.get("language")
         yield Piece(BlockKind.CODE, source, syntax=own if isinstance(own, str) else language)
-        for output in cell.get("outputs") or ():
+        for output in _list(cell.get("outputs")):
             if isinstance(output, dict):
                 yield from _result(output)
     else:
@@ -99,9 +99,13 @@ def _result(output: dict[str, Any]) -> Iterator[Piece]:
         yield from markdown_pieces(markdown)
     else:
         shown = _text(data.get("text/plain")) or _text(output.get("text"))
-        if output.get("output_type") in {"error", "pyerr"}:
+        if output.get("output_type") in ("error", "pyerr"):
             shown = f"{_text(output.get('ename'))}: {_text(output.get('evalue'))}"
         yield Piece(BlockKind.CODE, _COLOUR.sub("", shown)[:_LONGEST_OUTPUT])
+
+
+def _list(value: Any) -> list[Any]:
+    return value if isinstance(value, list) else []
 
 
 def _text(value: Any) -> str:

@@ -30,7 +30,8 @@ def properties_of(data: bytes) -> dict[str, Scalar | tuple[str, ...]]:
             metadata = container.get_metadata()
     except (OSError, ValueError, KeyError, IndexError, TypeError, AttributeError):
         return values  # a damaged summary is no reason to lose the text
-    codec = codec_of(metadata.codepage)
+    page = metadata.codepage
+    codec = codec_of(page if isinstance(page, int) else None)
     for field, key in _FIELDS.items():
         if text := _text(getattr(metadata, field, None), codec):
             values[key] = text
@@ -43,4 +44,5 @@ def _text(value: Any, codec: str) -> str:
         return value.isoformat() if value.year > 1601 else ""
     if isinstance(value, bytes):
         value = value.decode(codec, "replace")
-    return " ".join(str(value).replace("\x00", " ").split()) if value else ""
+    known = bool(value) and isinstance(value, str | int)  # damaged properties are lists
+    return " ".join(str(value).replace("\x00", " ").split()) if known else ""

@@ -1,0 +1,51 @@
+"""Damage that spoiling files of every kind (bench.fuzz_parsers) found, each as small as it can be."""
+
+import json
+
+import olefile
+import pytest
+
+from kaijuan.ingest.mail.mime import read_mime
+from kaijuan.ingest.parsers import ole_properties
+from kaijuan.ingest.parsers.notebook import NotebookParser
+
+
+def notebook(**changes: object) -> str:
+    cell = {"cell_type": "code", "source": "x = 1", "outputs": [{"output_type": "error", "ename": "E", "evalue": "v"}]}
+    book = {"cells": [{"cell_type": "markdown", "source": "needle"}, cell | changes], "metadata": {}, "nbformat": 4}
+    return NotebookParser().parse(json.dumps(book).encode(), "a.ipynb").text
+
+
+@pytest.mark.parametrize("outputs", [5, "text", {"a": 1}, [{"output_type": {"a": 1}, "text": "printed"}], [[]]])
+def test_results_of_a_cell_of_another_type(outputs: object) -> None:
+    assert notebook(outputs=outputs).startswith("needle\n\nx = 1")
+
+
+def test_authors_of_another_type() -> None:
+    book = {"cells": [{"cell_type": "markdown", "source": "needle"}], "metadata": {"authors": 7}}
+    assert NotebookParser().parse(json.dumps(book).encode(), "a.ipynb").text == "needle"
+
+
+def test_a_header_whose_encoded_word_is_cut_is_shown_as_it_is() -> None:
+    mail = read_mime(b"From: =?utf-8?B?aaaaaaaaaaaaaaaaa?= <a@example.org>\nSubject: s\n\nneedle", "a.eml")
+    assert mail.subject == "s"
+    assert "<a@example.org>" in mail.sender
+
+
+def test_a_code_page_that_is_a_list_of_numbers(monkeypatch: pytest.MonkeyPatch) -> None:
+    class Damaged:
+        codepage = (1, 2)
+        title = b"needle"
+        author = ("a",)
+
+    class Container:
+        def __init__(self, *_: object) -> None: ...
+        def __enter__(self) -> "Container":
+            return self
+
+        def __exit__(self, *_: object) -> None: ...
+        def get_metadata(self) -> Damaged:
+            return Damaged()
+
+    monkeypatch.setattr(olefile, "OleFileIO", Container)
+    assert ole_properties.properties_of(b"") == {"title": "needle"}
