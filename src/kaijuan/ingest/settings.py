@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from pydantic import BaseModel, ConfigDict, Field, model_validator
+from typing import Literal
+
+from pydantic import BaseModel, ConfigDict, Field, field_validator, model_validator
 
 
 class ChunkSettings(BaseModel):
@@ -49,3 +51,49 @@ class IngestSettings(BaseModel):
     """Documents parsed at once, each in a process of its own."""
     allow_private_addresses: bool = False
     """Whether `add URL` may fetch from loopback and private networks."""
+
+
+Action = Literal["hold", "warn", "off"]
+"""What follows from a finding of the gate."""
+
+
+class GateSettings(BaseModel):
+    """What is looked for before a document is published. hold keeps it back until somebody decides (`kaijuan review`),
+    warn publishes it with a warning, off does not look. How often each speaks: docs/decisions, on the gate.
+    """
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    hidden_instructions: Action = "hold"
+    """Instructions to a language model in text that people do not see (white on white, no size, hidden)."""
+    instructions: Action = "hold"
+    """Instructions to a language model in the text: "ignore previous instructions", "忽略以上所有指令"."""
+    invisible: Action = "hold"
+    """Characters without a shape that carry a message: Unicode tags, zero-width runs, reversed reading order."""
+    secrets: Action = "hold"
+    """Private keys, access tokens, passwords in connection strings."""
+    personal: Action = "warn"
+    """Identity, card, account and passport numbers, and lists of contacts. Everyday in many companies, so no hold."""
+    bulk: int = Field(default=20, ge=1, le=1_000_000)
+    """Phone numbers or e-mail addresses in one document from which `personal` tells of them."""
+    confidence: Action = "warn"
+    """Pages whose text was read from pictures with little confidence."""
+    least_confidence: float = Field(default=0.6, ge=0, le=1)
+    """Mean confidence of a page below which `confidence` tells of it."""
+    hidden_text: Action = "off"
+    """Any passage that people do not see, whatever it says. Web pages hide menus and notes as a matter of course."""
+    untrusted: Action = "hold"
+    """Documents from `untrusted_sources`."""
+    untrusted_sources: tuple[str, ...] = ()
+    """Beginnings of source addresses, for instance "https://forum.example/" or "file:///srv/inbox/"."""
+
+    @field_validator("untrusted_sources", mode="before")
+    @classmethod
+    def _listed(cls, given: object) -> object:
+        # The environment holds one text.
+        return tuple(given.replace(",", " ").split()) if isinstance(given, str) else given
+
+    def action(self, detector: str) -> Action:
+        """Return what follows from a finding of a detector."""
+        action: Action = getattr(self, detector)
+        return action
