@@ -54,6 +54,9 @@ VERSION = """{"document_id", "version_id", "number", "source", "path", "title", 
 
 SHAPES = {
     "add": RUN,
+    "sync": f"""{{"runs": [{{"name", ...}}]}}, each run as
+
+{RUN}""",
     "remove": RUN,
     "search": """{"query", "snapshot",
  "passages": [

@@ -6,15 +6,16 @@ import os
 import tomllib
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any
 
-from pydantic import BaseModel, ConfigDict, Field, SecretStr, ValidationError, field_validator
+from pydantic import BaseModel, ConfigDict, Field, SecretStr, StringConstraints, ValidationError, field_validator
 from pydantic_core import PydanticCustomError
 
 from kaijuan.answer.settings import AnswerSettings
 from kaijuan.errors import UsageError
 from kaijuan.index.settings import IndexSettings
 from kaijuan.ingest.settings import ChunkSettings, IngestSettings
+from kaijuan.ingest.sources.settings import NamedSource
 from kaijuan.jobs.settings import JobSettings
 from kaijuan.retrieve.settings import RetrieveSettings
 
@@ -22,7 +23,7 @@ CONFIG_FILE = "config.toml"
 """Read from the home folder when it is there."""
 PREFIX = "KAIJUAN_"
 SECTION = "__"
-"""KAIJUAN_RETRIEVE__ROUTE_K=100 sets retrieve.route_k."""
+"""KAIJUAN_RETRIEVE__ROUTE_K=100 sets retrieve.route_k, KAIJUAN_SOURCES__ORDERS__URL=... sets sources.orders.url."""
 NOT_SETTINGS = frozenset({"KAIJUAN_HOME", "KAIJUAN_KB", "KAIJUAN_CONFIG"})
 
 
@@ -95,6 +96,10 @@ class EvalSettings(BaseModel):
         return key
 
 
+SourceName = Annotated[str, StringConstraints(pattern=r"^[a-z0-9][a-z0-9_-]*$", max_length=100)]
+"""Lower-case, so that the environment can name it too."""
+
+
 class Config(BaseModel):
     """Everything that can be set."""
 
@@ -109,6 +114,8 @@ class Config(BaseModel):
     retrieve: RetrieveSettings = RetrieveSettings()
     answer: AnswerSettings = AnswerSettings()
     eval: EvalSettings = EvalSettings()
+    sources: Mapping[SourceName, NamedSource] = Field(default_factory=dict)
+    """Places that documents come from, by name: `kaijuan add NAME:`, `kaijuan sync NAME`."""
 
 
 def load_config(home: Path, file: Path | None = None, *, environ: Mapping[str, str] | None = None) -> Config:
@@ -121,12 +128,15 @@ def load_config(home: Path, file: Path | None = None, *, environ: Mapping[str, s
     written: dict[str, str] = {}
     for name, value in (os.environ if environ is None else environ).items():
         if name.startswith(PREFIX) and name not in NOT_SETTINGS and SECTION in name:
-            section, _, key = name.removeprefix(PREFIX).lower().partition(SECTION)
-            table = tree.setdefault(section, {})
-            if not isinstance(table, dict):
-                raise UsageError(f"The setting {section} is wrong: it is a table.", hint=f"Mend it in {path}.")
+            *tables, key = name.removeprefix(PREFIX).lower().split(SECTION)
+            table = tree
+            for at, part in enumerate(tables, 1):
+                table = table.setdefault(part, {})
+                if not isinstance(table, dict):
+                    place = ".".join(tables[:at])
+                    raise UsageError(f"The setting {place} is wrong: it is a table.", hint=f"Mend it in {path}.")
             table[key] = value
-            written[f"{section}.{key}"] = name
+            written[".".join((*tables, key))] = name
     try:
         return Config.model_validate(tree)
     except ValidationError as error:

@@ -30,9 +30,9 @@ from kaijuan.index.catalog import Catalog, KnowledgeBase, StoredTrace
 from kaijuan.index.ports import BlobStore, Embedder, Index, IndexStore
 from kaijuan.index.rebuild import open_space
 from kaijuan.ingest.isolate import ParserPool
+from kaijuan.ingest.opening import Narrowing, Opened, Opener
 from kaijuan.ingest.pipeline import fingerprint, item_fingerprint, read
-from kaijuan.ingest.ports import Source, SourceFailure, SourceItem
-from kaijuan.ingest.sources.expanding import ExpandingSource
+from kaijuan.ingest.ports import SourceFailure, SourceItem
 from kaijuan.jobs.doctor import DoctorReport, Patient, examine
 from kaijuan.jobs.report import RebuildReport
 from kaijuan.jobs.run import Ingest, Progress, RunReport, Stage
@@ -116,25 +116,44 @@ class Kaijuan:
     # --- changing ------------------------------------------------------------------------------------------------
 
     async def add(
-        self, targets: Targets, *, mirror: bool = False, progress: ProgressCallback | None = None
+        self,
+        targets: Targets,
+        *,
+        mirror: bool = False,
+        narrowing: Narrowing | None = None,
+        progress: ProgressCallback | None = None,
     ) -> RunReport:
-        """Take in files, folders, JSONL corpora and addresses, one or several, as one published snapshot.
+        """Take in files, folders, addresses and named sources, one or several, as one published snapshot.
 
         What fails is named in the report, the run goes on. With `mirror`, documents that have gone from the one folder
-        given are removed.
+        given, or that `narrowing` leaves out, are removed.
         """
         wanted = arguments.targets(targets)
         if not wanted:
             raise UsageError("Nothing to add was named.", hint="Give a file, a folder or an address.")
         if mirror and len(wanted) != 1:
             raise UsageError("Mirroring takes exactly one folder.", hint="Call it once for each folder.")
-        sources = [self._source(target) for target in wanted]
-        scope = sources[0].scope(wanted[0]) if mirror else None
+        opened = [self._opener.open(target, narrowing) for target in wanted]
+        scope = opened[0].scope if mirror else None
         if scope is not None and not scope.endswith(("/", "#")):
             raise UsageError(f"{wanted[0]} is not a folder.", hint="Mirroring takes exactly one folder or corpus.")
         self._make_home()
         kb = await self.catalog.create_kb(self.tenant, self.kb_name, now=self._clock())
-        return await self._ingest().add(kb, _walk(sources, wanted), mirror_scope=scope, progress=progress)
+        return await self._ingest().add(kb, _walk(opened), mirror_scope=scope, progress=progress)
+
+    async def sync(self, names: Targets = (), *, progress: ProgressCallback | None = None) -> Mapping[str, RunReport]:
+        """Bring named sources of the configuration up to date, all by default, each as a run of its own.
+
+        What has gone from a source is removed, where it is more than one document.
+        """
+        wanted = arguments.targets(names) or list(self.config.sources)
+        if not wanted:
+            raise UsageError("No source has a name.", hint="Give them names in the configuration: [sources.NAME].")
+        scopes = {name: self._opener.open(f"{name.removesuffix(':')}:").scope for name in wanted}
+        return {
+            name: await self.add(f"{name.removesuffix(':')}:", mirror=scope.endswith(("/", "#")), progress=progress)
+            for name, scope in scopes.items()
+        }
 
     async def remove(self, words: Targets, *, progress: ProgressCallback | None = None) -> RunReport:
         """Remove documents by source, id, file name or folder, as one published snapshot. All or none."""
@@ -254,19 +273,15 @@ class Kaijuan:
                 f"The home folder {self.home} cannot be made: {error.strerror}.", hint="Choose another with --home."
             ) from error
 
-    def _source(self, target: str) -> Source:
-        for word in registry.targets("source"):
-            source: Source = self._make_source(word)
-            if source.accepts(target):
-                return ExpandingSource(source, self.config.ingest)
-        raise UsageError(f"Nothing here can read {target!r}.", hint="Give a path, or an http or https address.")
-
-    def _make_source(self, word: str) -> Source:
-        settings = self.config.ingest
-        kind: Callable[..., Source] = registry.load("source", word)
-        if word == "web":
-            return kind(max_bytes=settings.max_bytes, allow_private=settings.allow_private_addresses)
-        return kind(max_bytes=settings.max_bytes)
+    @cached_property
+    def _opener(self) -> Opener:
+        return Opener(
+            words=list(registry.targets("source")),
+            load=partial(registry.load, "source"),
+            named=self.config.sources,
+            limits=self.config.ingest,
+            cache=self.home / "cache",
+        )
 
     def _pool(self) -> ParserPool:
         if self._parsers is None:
@@ -363,7 +378,7 @@ class Kaijuan:
 
     async def _meant(self, kb: KnowledgeBase, word: str) -> builtins.list[Version]:
         """Return what a word for removing means: a document with what is attached, or all of a folder or archive."""
-        for scope in self._scopes(word):
+        for scope in self._opener.scopes(word):
             # What came out of a file stands behind a "#".
             found = await self._below(kb, scope if scope.endswith(("/", "#")) else f"{scope}#")
             if found and not scope.endswith(("/", "#")):
@@ -379,18 +394,10 @@ class Kaijuan:
 
     async def _named(self, kb: KnowledgeBase, word: str, snapshot: int) -> builtins.list[Version]:
         # Addresses are percent-encoded; people write file names as they see them.
-        for name in (word, quote(word, errors="surrogateescape"), *self._scopes(word)):
+        for name in (word, quote(word, errors="surrogateescape"), *self._opener.scopes(word)):
             if found := await self.catalog.find(kb.id, snapshot, name):
                 return found
         return []
-
-    def _scopes(self, word: str) -> builtins.list[str]:
-        return [source.scope(word) for source in self._sources if source.accepts(word)]
-
-    @cached_property
-    def _sources(self) -> builtins.list[Source]:
-        # Looking through the installed packages for adapters takes longer than removing a document.
-        return [self._make_source(name) for name in registry.targets("source")]
 
     async def _readable(self, kb: KnowledgeBase, found: Sequence[Version]) -> builtins.list[Version]:
         readers = await self.catalog.principals_of(kb.id, {version.document_id for version in found})
@@ -437,9 +444,9 @@ def _home_path(given: Path | str | None) -> Path:
         ) from error
 
 
-async def _walk(sources: Sequence[Source], targets: Sequence[str]) -> AsyncIterator[SourceItem | SourceFailure]:
-    for source, target in zip(sources, targets, strict=True):
-        async for found in source.walk(target):
+async def _walk(opened: Sequence[Opened]) -> AsyncIterator[SourceItem | SourceFailure]:
+    for one in opened:
+        async for found in one.source.walk(one.target):
             yield found
 
 

@@ -98,6 +98,7 @@ class Kaijuan:
         self.close()
 
     add = _blocking(AsyncKaijuan.add)
+    sync = _blocking(AsyncKaijuan.sync)
     remove = _blocking(AsyncKaijuan.remove)
     search = _blocking(AsyncKaijuan.search)
     ask = _blocking(AsyncKaijuan.ask)

@@ -39,7 +39,7 @@ def _groups() -> list[list[str]]:
 
 
 def test_the_commands_are_those_agreed() -> None:
-    agreed = "add search ask explain remove list show status snapshots rebuild doctor parse demo version"
+    agreed = "add search ask explain sync remove list show status snapshots rebuild doctor parse demo version"
     assert [words[0] for words in _commands() if len(words) == 1] == agreed.split()
 
 

@@ -94,6 +94,7 @@ for command in (
     questions.search,
     questions.ask,
     questions.explain,
+    documents.sync,
     documents.remove,
     documents.list_,
     documents.show,

@@ -1,4 +1,4 @@
-"""Commands about documents: add, remove, list, show."""
+"""Commands about documents: add, sync, remove, list, show."""
 
 from __future__ import annotations
 
@@ -20,19 +20,62 @@ FAILED_ITEMS = 3
 
 def add(
     context: typer.Context,
-    targets: Annotated[list[str], typer.Argument(metavar="PATH|URL", help="Files, folders or web addresses.")],
+    targets: Annotated[
+        list[str],
+        typer.Argument(
+            metavar="PATH|ADDRESS|NAME:", help="Files, folders, addresses (https, s3, git+...) or named sources."
+        ),
+    ],
     mirror: Annotated[
         bool, typer.Option("--mirror", metavar="", help="Also remove documents that have gone from the folders given.")
     ] = False,
+    include: Annotated[
+        list[str] | None,
+        typer.Option("--include", metavar="GLOB", help="Only paths that fit, written as in .gitignore: '*.pdf'."),
+    ] = None,
+    exclude: Annotated[
+        list[str] | None, typer.Option("--exclude", metavar="GLOB", help="No paths that fit: 'drafts/'.")
+    ] = None,
+    depth: Annotated[
+        int | None,
+        typer.Option("--depth", metavar="N", min=0, max=20, help="Follow links of a page or sitemap so far."),
+    ] = None,
     json: Json = False,
 ) -> None:
     """Take in new and changed documents and publish them as one snapshot."""
     session = session_of(context, json)
     from kaijuan.cli.progress import shown_progress
+    from kaijuan.ingest.opening import Narrowing
+
+    narrowing = Narrowing(include=tuple(include or ()), exclude=tuple(exclude or ()), depth=depth)
+    with session.open() as base, shown_progress() as progress:
+        report = base.add(targets, mirror=mirror, narrowing=narrowing, progress=progress)
+    end_run(session, report)
+
+
+def sync(
+    context: typer.Context,
+    names: Annotated[
+        list[str] | None,
+        typer.Argument(metavar="NAME", help="Sources as the configuration names them; all when none is given."),
+    ] = None,
+    json: Json = False,
+) -> None:
+    """Bring named sources up to date: new, changed and gone documents, one snapshot each."""
+    session = session_of(context, json)
+    from kaijuan.cli.progress import shown_progress
 
     with session.open() as base, shown_progress() as progress:
-        report = base.add(targets, mirror=mirror, progress=progress)
-    end_run(session, report)
+        reports = base.sync(names or (), progress=progress)
+    if session.json:
+        screen.show_json({"runs": [{"name": name, **shapes.run_shape(report)} for name, report in reports.items()]})
+    else:
+        from kaijuan.cli import tables
+
+        for name, report in reports.items():
+            screen.show(f"{name}:", *tables.run(report))
+    if any(report.failed for report in reports.values()):
+        raise typer.Exit(FAILED_ITEMS)
 
 
 def remove(

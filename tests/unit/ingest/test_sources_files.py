@@ -7,13 +7,13 @@ from urllib.parse import unquote_to_bytes
 import pytest
 
 from kaijuan.ingest.ports import SourceFailure, SourceItem
-from kaijuan.ingest.sources.files import FileSource
+from kaijuan.ingest.sources.files import DEFAULT_MAX_BYTES, FileSource
 
 
-async def walk(target: object, **limits: int) -> tuple[list[SourceItem], list[SourceFailure]]:
+async def walk(target: object, max_bytes: int = DEFAULT_MAX_BYTES) -> tuple[list[SourceItem], list[SourceFailure]]:
     items: list[SourceItem] = []
     failures: list[SourceFailure] = []
-    async for found in FileSource(**limits).walk(str(target)):
+    async for found in FileSource(max_bytes=max_bytes).walk(str(target)):
         (failures if isinstance(found, SourceFailure) else items).append(found)  # type: ignore[arg-type]
     return items, failures
 

@@ -3,31 +3,54 @@
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import AsyncIterator, Iterator
+from pathlib import Path
+from typing import Self, cast
 from urllib.parse import urlsplit
 
 from kaijuan.errors import DocumentError, MissingSourceError, OversizeDocumentError
 from kaijuan.ingest.ports import SourceFailure, SourceItem
+from kaijuan.ingest.settings import IngestSettings
 from kaijuan.ingest.sources.addresses import file_address, path_of, shown_name
+from kaijuan.ingest.sources.patterns import PathFilter
 from kaijuan.ingest.sources.records import read_records
+from kaijuan.ingest.sources.settings import FilesSettings, SourceSettings
 from kaijuan.ingest.sources.stepping import stepped
 
 DEFAULT_MAX_BYTES = 512 * 1024 * 1024
 _JUNK = frozenset({"thumbs.db", "desktop.ini", "__macosx", "__pycache__", "node_modules", "$recycle.bin"})
 CORPUS_ENDINGS = (".jsonl", ".ndjson")
 _CONTAINER_ENDINGS = (".zip", ".mbox", ".mbx")
+_SCHEME = re.compile(r"([A-Za-z][A-Za-z0-9+.-]+):")
 
 
 class FileSource:
-    """Source of files, folders (recursive, in sorted order) and JSONL corpora."""
+    """Source of files, folders (recursive, in sorted order) and JSONL corpora.
 
-    def __init__(self, *, max_bytes: int = DEFAULT_MAX_BYTES) -> None:
+    Of a folder, only what `paths` takes is offered; a file that was named itself is offered in any case.
+    """
+
+    def __init__(
+        self, *, max_bytes: int = DEFAULT_MAX_BYTES, paths: PathFilter | None = None, follow_links: bool = True
+    ) -> None:
         self._max_bytes = max_bytes
+        self._paths = paths or PathFilter()
+        self._follow_links = follow_links
+
+    @classmethod
+    def from_settings(cls, limits: IngestSettings, settings: SourceSettings | None, _cache: Path) -> Self:
+        """Return the source as configured."""
+        if settings is None:
+            return cls(max_bytes=limits.max_bytes)
+        chosen = cast(FilesSettings, settings)
+        paths = PathFilter(chosen.include, chosen.exclude)
+        return cls(max_bytes=limits.max_bytes, paths=paths, follow_links=chosen.follow_links)
 
     def accepts(self, target: str) -> bool:
-        """Say whether `target` is a path or a file:// URI; anything with another scheme is not."""
-        scheme, found, _ = target.partition("://")
-        return not found or scheme.lower() == "file" or not scheme.isalnum()
+        """Say whether `target` is a path or a file:// URI. What has another scheme is one only where it exists."""
+        scheme = _SCHEME.match(target)
+        return scheme is None or scheme[1].lower() == "file" or _exists(target)
 
     def scope(self, target: str) -> str:
         """Return the prefix of every address under `target`: a folder ends with "/", a corpus with "#".
@@ -55,7 +78,7 @@ class FileSource:
             yield from self._file(path)
 
     def _folder(self, root: str) -> Iterator[SourceItem | SourceFailure]:
-        for found in files_under(root):
+        for found in files_under(root, self._paths, follow_links=self._follow_links):
             if isinstance(found, SourceFailure):
                 yield found
             else:
@@ -83,13 +106,14 @@ class FileSource:
         return SourceItem(source=file_address(path), name=shown_name(path), size=len(data), data=data)
 
 
-def files_under(root: str) -> Iterator[str | SourceFailure]:
-    """Yield the files under a folder, sorted by name at each level, hidden files and common junk left out.
+def files_under(root: str, paths: PathFilter, *, follow_links: bool = True) -> Iterator[str | SourceFailure]:
+    """Yield the files under a folder that `paths` takes, sorted by name at each level, without hidden files and junk.
 
-    A symbolic link to something inside the same root is skipped, because it is met as itself; a link to a folder
-    outside is followed once. So loops end and no file comes twice.
+    A symbolic link to something inside the same root is skipped, because it is met as itself; a link to a file or
+    folder outside is followed once, if at all. So loops end and no file comes twice.
     """
     seen = {_identity(root)}
+    below = len(root.rstrip("/")) + 1
     waiting = [root]
     while waiting:
         folder = waiting.pop()
@@ -101,14 +125,15 @@ def files_under(root: str) -> Iterator[str | SourceFailure]:
             continue
         folders = []
         for entry in found:
-            if entry.is_symlink() and _is_inside(entry.path, root):
+            path = entry.path[below:]
+            if entry.is_symlink() and (_is_inside(entry.path, root) or not follow_links):
                 continue
             if _is_folder(entry):
                 identity = _identity(entry.path)
-                if identity not in seen:
+                if identity not in seen and paths.enters(path):
                     seen.add(identity)
                     folders.append(entry.path)
-            else:
+            elif paths.takes(path):
                 yield entry.path
         waiting.extend(reversed(folders))
 
@@ -116,6 +141,13 @@ def files_under(root: str) -> Iterator[str | SourceFailure]:
 def is_junk(name: str) -> bool:
     """Say whether a file or folder of this name is kept by a system or program for itself."""
     return name.startswith((".", "~$")) or name.lower() in _JUNK
+
+
+def _exists(target: str) -> bool:
+    try:
+        return os.path.lexists(target)
+    except ValueError:
+        return False  # a NUL byte
 
 
 def _is_folder(entry: os.DirEntry[str]) -> bool:

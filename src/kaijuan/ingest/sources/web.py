@@ -8,6 +8,8 @@ import re
 import socket
 from collections.abc import AsyncIterator, Callable
 from dataclasses import dataclass
+from pathlib import Path
+from typing import Self
 from urllib.parse import quote, unquote, urlsplit, urlunsplit
 
 import httpx
@@ -16,6 +18,8 @@ from kaijuan.errors import DocumentError, FetchError, OversizeDocumentError, Usa
 from kaijuan.ingest.kinds import ENDINGS, LANGUAGES
 from kaijuan.ingest.metadata import plain
 from kaijuan.ingest.ports import SourceFailure, SourceItem
+from kaijuan.ingest.settings import IngestSettings
+from kaijuan.ingest.sources.settings import SourceSettings
 
 _MOST_REDIRECTS = 5
 _REDIRECTS = frozenset({301, 302, 303, 307, 308})
@@ -93,6 +97,11 @@ class UrlSource:
         self._seconds = seconds
         self._allow_private = allow_private
         self._resolve = resolve or _resolve
+
+    @classmethod
+    def from_settings(cls, limits: IngestSettings, _settings: SourceSettings | None, _cache: Path) -> Self:
+        """Return the source as configured."""
+        return cls(max_bytes=limits.max_bytes, allow_private=limits.allow_private_addresses)
 
     def accepts(self, target: str) -> bool:
         """Say whether `target` is an http or https address."""
