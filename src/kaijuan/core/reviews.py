@@ -27,6 +27,11 @@ class Finding:
     """Counted from 1; 0 where the format has none."""
     count: int = 1
 
+    def __str__(self) -> str:
+        times = f" ({self.count})" if self.count > 1 else ""
+        where = f", page {self.page}" if self.page else f", {self.place}" if self.place else ""
+        return f"{self.detector}: {self.said}{times}{where}"
+
 
 class ReviewState(StrEnum):
     """Where a review stands."""
@@ -36,6 +41,18 @@ class ReviewState(StrEnum):
     REJECTED = "rejected"
     SUPERSEDED = "superseded"
     """The source has other content now, or has gone: there is nothing left to decide."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Decision:
+    """One change of a review's state."""
+
+    state: ReviewState
+    at: float
+    """Seconds since 1970, UTC."""
+    by: str = ""
+    """Who; empty where the engine noticed by itself."""
+    note: str = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -50,24 +67,22 @@ class Review:
     """Blob of the original bytes."""
     reasons: tuple[Finding, ...]
     created_at: float
-    """Seconds since 1970, UTC; so is `decided_at`."""
+    """Seconds since 1970, UTC."""
     state: ReviewState = ReviewState.PENDING
     name: str = ""
     kind: str = ""
-    """Name, kind, title, metadata and warnings of the source item."""
+    """Name, kind, title and metadata of the source item."""
     title: str = ""
     metadata: Metadata = field(default_factory=dict)
-    warnings: tuple[str, ...] = ()
-    decided_at: float | None = None
-    decided_by: str = ""
-    note: str = ""
+    history: tuple[Decision, ...] = ()
+    """Every decision, oldest first."""
 
     @property
     def detectors(self) -> frozenset[str]:
-        """The detectors that a decision about it has seen."""
+        """The detectors that whoever decides about it has seen."""
         return frozenset(finding.detector for finding in self.reasons)
 
 
 def review_id(kb: KbId, source: str, content_hash: str, facts: str) -> str:
-    """Return the id of the review of one content of one source; `facts` is what its bytes do not hold."""
+    """Return the id of the review of one content of one source; `facts` is content that its bytes do not hold."""
     return stable_id("review", kb, source, content_hash, facts)

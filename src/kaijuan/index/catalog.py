@@ -9,6 +9,7 @@ from typing import Protocol
 
 from kaijuan.core.documents import Block, Chunk, ChunkLevel, Version
 from kaijuan.core.ids import ChunkId, DocumentId, KbId, RunId, VersionId
+from kaijuan.core.reviews import Review, ReviewState
 from kaijuan.core.snapshots import Snapshot
 from kaijuan.core.spans import Span
 
@@ -57,6 +58,10 @@ class ItemState(StrEnum):
     UNCHANGED = "unchanged"
     REMOVED = "removed"
     FAILED = "failed"
+    HELD = "held"
+    """The gate keeps it back until somebody decides; an earlier version stays live."""
+    REJECTED = "rejected"
+    """Somebody decided to keep this content out."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -168,9 +173,22 @@ class CatalogWriter(Protocol):
 
     async def mark_applied(self, sequences: Sequence[int]) -> None: ...
 
+    async def hold(self, review: Review) -> None:
+        """Let a content wait for a decision; what else waits of its source is superseded. Repeatable.
+
+        A review that was decided before is pending again, with these reasons; its history stays.
+        """
+
+    async def decide(self, ids: Sequence[str], state: ReviewState, *, by: str, note: str, now: float) -> None:
+        """Approve or reject, with who and why; all or none. NotFoundError, and UsageError for what is superseded."""
+
+    async def withdraw(self, kb: KbId, sources: Sequence[str], *, now: float) -> None:
+        """Supersede what waits of these sources: they have gone."""
+
     async def publish(self, run: Run, *, owner: str, now: float) -> Snapshot:
         """Set head to the run's target. Refuses (StoreError) when outbox entries are pending, BusyError when
-        `owner` no longer holds the lease. The one moment at which readers move."""
+        `owner` no longer holds the lease. The one moment at which readers move. What waits for a decision of the
+        sources that the run published or removed is superseded with it."""
 
     async def roll_back(self, run: Run, *, now: float, reason: str = "") -> None:
         """End the run without a trace in any snapshot; its report and the reason are kept. Repeatable."""
@@ -270,6 +288,9 @@ class CatalogReader(Protocol):
 
     async def principals_of(self, kb: KbId, documents: Collection[DocumentId]) -> dict[DocumentId, frozenset[str]]:
         """Return who may read each document now: its own bindings, or its knowledge base's."""
+
+    async def reviews(self, kb: KbId, states: Collection[ReviewState]) -> list[Review]:
+        """Reviews in these states, oldest first."""
 
     async def items(self, run: RunId) -> list[RunItem]: ...
 

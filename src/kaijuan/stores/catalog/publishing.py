@@ -13,6 +13,7 @@ from kaijuan.index.catalog import Counts, Lease, Run, RunState
 from kaijuan.stores.catalog import rows, tables
 from kaijuan.stores.catalog.bases import kb_by_id
 from kaijuan.stores.catalog.connection import insert_missing
+from kaijuan.stores.catalog.reviews import supersede_changed
 from kaijuan.stores.catalog.staging import finish, running
 
 _leases, _snapshots, _versions = tables.lease, tables.snapshot, tables.document_version
@@ -67,6 +68,7 @@ def publish(connection: Connection, run: Run, owner: str, now: float) -> Snapsho
     sizes = counts(connection, run.kb_id, stored.target)
     made = Snapshot(number=stored.target, created_at=now, run_id=run.id, documents=sizes.documents, chunks=sizes.chunks)
     connection.execute(insert(_snapshots), _snapshot_values(run.kb_id, made))
+    supersede_changed(connection, run, stored.target, now)
     finish(connection, run, RunState.PUBLISHED, now)
     return made
 

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict
 from typing import Any
 
 from sqlalchemy import Row, Select, select
 
 from kaijuan.core.documents import Block, BlockKind, Chunk, ChunkLevel, Metadata, Version
 from kaijuan.core.ids import BlockId, ChunkId, DocumentId, KbId, RunId, VersionId
+from kaijuan.core.reviews import Decision, Finding, Review, ReviewState
 from kaijuan.core.snapshots import Snapshot
 from kaijuan.core.spans import Span
 from kaijuan.index.catalog import (
@@ -247,3 +249,47 @@ def trace_values(trace: StoredTrace) -> Values:
         "created_at": trace.created_at,
         "body": _dump(dict(trace.body)),
     }
+
+
+def review_values(review: Review) -> Values:
+    """Return the row of a review."""
+    return {
+        "id": review.id,
+        "kb_id": review.kb_id,
+        "source": review.source,
+        "content_hash": review.content_hash,
+        "original_hash": review.original_hash,
+        "name": _utf8(review.name),
+        "kind": review.kind,
+        "title": _utf8(review.title),
+        "metadata": _dump(dict(review.metadata)),
+        "reasons": _dump([asdict(finding) for finding in review.reasons]),
+        "state": review.state.value,
+        "created_at": review.created_at,
+        "history": history_text(review.history),
+    }
+
+
+def history_text(history: Sequence[Decision]) -> str:
+    """Return decisions as they are stored."""
+    return _dump([asdict(decision) for decision in history])
+
+
+def review_of(row: Row[Any]) -> Review:
+    """Return the review of a row of `review`."""
+    decisions: list[dict[str, Any]] = json.loads(row.history)
+    return Review(
+        id=row.id,
+        kb_id=KbId(row.kb_id),
+        source=row.source,
+        content_hash=row.content_hash,
+        original_hash=row.original_hash,
+        name=row.name,
+        kind=row.kind,
+        title=row.title,
+        metadata=_metadata(row.metadata),
+        reasons=tuple(Finding(**finding) for finding in json.loads(row.reasons)),
+        state=ReviewState(row.state),
+        created_at=row.created_at,
+        history=tuple(Decision(**{**each, "state": ReviewState(each["state"])}) for each in decisions),
+    )

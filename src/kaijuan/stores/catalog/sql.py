@@ -14,12 +14,13 @@ from sqlalchemy import Connection, Engine
 
 from kaijuan.core.documents import Block, Chunk, ChunkLevel, Version
 from kaijuan.core.ids import ChunkId, DocumentId, KbId, RunId, VersionId
+from kaijuan.core.reviews import Review, ReviewState
 from kaijuan.core.snapshots import Snapshot
 from kaijuan.core.spans import Span
 from kaijuan.errors import ClosedError, NotFoundError, StoreError
 from kaijuan.index.catalog import Counts, Families, KnowledgeBase, Lease, OutboxEntry, Run, RunItem, StoredTrace
 from kaijuan.stores import migrations
-from kaijuan.stores.catalog import access, bases, publishing, reading, staging, traces
+from kaijuan.stores.catalog import access, bases, publishing, reading, reviews, staging, traces
 from kaijuan.stores.catalog.connection import file_of, open_engine, url_of
 from kaijuan.stores.catalog.faults import translated
 
@@ -137,6 +138,18 @@ class SqlCatalog:
     async def mark_applied(self, sequences: Sequence[int]) -> None:
         """Drop the entries: the index has followed."""
         await self._write(staging.mark_applied, sequences)
+
+    async def hold(self, review: Review) -> None:
+        """Let a content wait for a decision."""
+        await self._write(reviews.hold, review)
+
+    async def decide(self, ids: Sequence[str], state: ReviewState, *, by: str, note: str, now: float) -> None:
+        """Approve or reject."""
+        await self._write(reviews.decide, ids, state, by, note, now, durable=True)
+
+    async def withdraw(self, kb: KbId, sources: Sequence[str], *, now: float) -> None:
+        """Supersede what waits of sources that have gone."""
+        await self._write(reviews.withdraw, kb, sources, now)
 
     async def publish(self, run: Run, *, owner: str, now: float) -> Snapshot:
         """Move readers to the run's target."""
@@ -279,6 +292,10 @@ class SqlCatalog:
     async def principals_of(self, kb: KbId, documents: Collection[DocumentId]) -> dict[DocumentId, frozenset[str]]:
         """Return who may read each document now."""
         return await self._read(access.principals_of, kb, documents)
+
+    async def reviews(self, kb: KbId, states: Collection[ReviewState]) -> list[Review]:
+        """Return reviews in these states, oldest first."""
+        return await self._read(reviews.reviews, kb, states)
 
     async def items(self, run: RunId) -> list[RunItem]:
         """Return the lines of a run's report."""

@@ -202,3 +202,23 @@ trace = Table(
     Column("body", Text, nullable=False),
     Index(None, "kb_id", "created_at"),
 )
+
+review = Table(
+    "review",
+    metadata,
+    Column("id", _WORD, primary_key=True),
+    Column("kb_id", _WORD, ForeignKey("knowledge_base.id"), nullable=False),
+    Column("source", _WORD, nullable=False),
+    Column("content_hash", String, nullable=False),
+    Column("original_hash", String, nullable=False),
+    Column("name", Text, nullable=False),
+    Column("kind", String, nullable=False),
+    Column("title", Text, nullable=False),
+    Column("metadata", Text, nullable=False),
+    Column("reasons", Text, nullable=False),
+    Column("state", String, nullable=False),
+    Column("created_at", Double, nullable=False),
+    Column("history", Text, nullable=False),
+    Index(None, "kb_id", "state"),
+    Index(None, "kb_id", "source"),
+)
