@@ -291,6 +291,8 @@ class Kaijuan:
                 workers=settings.parse_workers,
                 seconds=settings.parse_seconds,
                 memory_mb=settings.parse_memory_mb,
+                recogniser=registry.recogniser(settings.recogniser),
+                recognise_seconds=settings.recognise_seconds,
             )
         return self._parsers
 
@@ -304,7 +306,11 @@ class Kaijuan:
             embedder=self.embedder,
             chunker=registry.load("chunker", "recursive")(self.config.chunk),
             read=lambda item: read(item, pool),
-            parsing=partial(item_fingerprint, registry.targets("parser")),
+            parsing=partial(
+                item_fingerprint,
+                registry.targets("parser"),
+                recogniser=registry.recogniser(self.config.ingest.recogniser),
+            ),
             clock=self._clock,
             settings=self.config.jobs,
             index_settings=self.config.index,
@@ -424,7 +430,7 @@ def pipeline_fingerprint(config: Config, embedder: Embedder) -> str:
     speed_only = {"embed_batch", "group_chunks", "grace_seconds"}
     return stable_id(
         "points",
-        fingerprint(registry.targets("parser")),
+        fingerprint(registry.targets("parser"), registry.recogniser(config.ingest.recogniser)),
         config.ingest.max_bytes,
         registry.load("chunker", "recursive")(config.chunk).fingerprint,
         embedder.info.fingerprint,

@@ -54,6 +54,7 @@ BUILT_IN = MappingProxyType(
         ("parser", "xls"): ("kaijuan.ingest.parsers.xls:XlsParser", ""),
         ("parser", "xlsx"): ("kaijuan.ingest.parsers.xlsx:XlsxParser", ""),
         ("parser", "xml"): ("kaijuan.ingest.parsers.xml_text:XmlParser", ""),
+        ("recogniser", "onboard"): ("kaijuan.models.recognisers.onboard:OnboardRecogniser", ""),
         ("source", "files"): ("kaijuan.ingest.sources.files:FileSource", ""),
         ("source", "web"): ("kaijuan.ingest.sources.web:UrlSource", ""),
     }
@@ -70,6 +71,14 @@ def targets(port: str) -> dict[str, str]:
             # Built-ins win: a package must not replace, say, the catalog by being installed.
             known.setdefault(word, entry.value)
     return known
+
+
+def recogniser(word: str) -> str:
+    """Return "module:Class" of the recogniser of a name, "" for "off"; UsageError when there is none."""
+    known = {**targets("recogniser"), "off": ""}
+    if word not in known:
+        raise UsageError(f"There is no recogniser called {word!r}.", hint=f"Known: {', '.join(sorted(known))}.")
+    return known[word]
 
 
 def load(port: str, word: str) -> Any:

@@ -53,7 +53,8 @@ async def _read(file: str, settings: IngestSettings, preview: Path | None) -> li
     from kaijuan import registry
     from kaijuan.ingest.reading import readings
 
-    found = [reading async for reading in readings(file, registry.targets("parser"), settings)]
+    recogniser = registry.recogniser(settings.recogniser)
+    found = [reading async for reading in readings(file, registry.targets("parser"), settings, recogniser)]
     if preview is not None:
         from kaijuan.cli.preview import write_preview
 

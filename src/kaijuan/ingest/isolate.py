@@ -10,6 +10,7 @@ import os
 import subprocess
 import sys
 import threading
+import time
 from collections.abc import Mapping
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
@@ -30,6 +31,7 @@ from kaijuan.ingest.frames import BadFrameError, document_from_plain, read_frame
 from kaijuan.ingest.metadata import with_storable
 from kaijuan.ingest.parser_child import OUT_OF_MEMORY
 from kaijuan.ingest.ports import Parser
+from kaijuan.ingest.recognising import Recognising
 
 _IN_PROCESS = frozenset({"text", "record"})
 _IN_PROCESS_BYTES = 64 * 1024
@@ -41,13 +43,24 @@ _START_SECONDS = 30.0
 class ParserPool:
     """A few long-lived parser processes. One file at a time each; a file that breaks one gets a named error.
 
-    `parsers` maps a kind to "module:Class". `seconds` and `memory_mb` (MiB) limit each file. Small plain texts and
+    `parsers` maps a kind to "module:Class". `seconds` and `memory_mb` (MiB) limit each file; where pictures in it are
+    recognised (by `recogniser`, "module:Class", "" for none) up to `recognise_seconds` are added. Small plain texts and
     records are parsed on a thread of this process: that code is our own, linear, and calls no native parser, and a
     corpus of 20,000 records would otherwise spend its time in pipes.
     """
 
-    def __init__(self, parsers: Mapping[str, str], *, workers: int = 1, seconds: float, memory_mb: int) -> None:
+    def __init__(
+        self,
+        parsers: Mapping[str, str],
+        *,
+        workers: int = 1,
+        seconds: float,
+        memory_mb: int,
+        recogniser: str = "",
+        recognise_seconds: float = 0.0,
+    ) -> None:
         self._parsers = dict(parsers)
+        self._recognising = Recognising(address=recogniser, threads=_share(workers), seconds=recognise_seconds)
         self._seconds = seconds
         self._memory_mb = memory_mb
         self._threads = ThreadPoolExecutor(max_workers=workers, thread_name_prefix="kaijuan-parse")
@@ -120,7 +133,7 @@ class ParserPool:
         healthy = False
         try:
             task.attach(child)
-            reply = child.ask(request, seconds=self._seconds)
+            reply = child.ask(request, seconds=self._seconds, more=self._recognising.seconds)
             healthy = True
             return reply
         except _RefusedError as refusal:
@@ -137,7 +150,7 @@ class ParserPool:
         with self._lock:
             if self._closed:
                 raise ClosedError("The parser pool is closed.")
-            child = self._idle.pop() if self._idle else _Child(memory_mb=self._memory_mb)
+            child = self._idle.pop() if self._idle else _Child(self._memory_mb, self._recognising)
             self._busy.add(child)
             return child
 
@@ -149,6 +162,12 @@ class ParserPool:
                 self._idle.append(child)
                 return
         child.end()
+
+
+def _share(workers: int) -> int:
+    """Return how many cores each of some processes may keep busy."""
+    cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+    return max(cores // workers, 1)
 
 
 def load_parser(address: str) -> Parser:
@@ -189,10 +208,10 @@ class _Task:
 class _Child:
     """One parser process and the pipes to it. Used by one thread at a time; `kill` may come from any."""
 
-    def __init__(self, *, memory_mb: int) -> None:
+    def __init__(self, memory_mb: int, recognising: Recognising) -> None:
         # A fresh interpreter, never a fork: the engine has threads, and a fork may copy their locks locked.
         self._process = subprocess.Popen(  # noqa: S603 - our own interpreter and module, no shell, no user input
-            [sys.executable, "-m", "kaijuan.ingest.parser_child", str(memory_mb)],
+            [sys.executable, "-m", "kaijuan.ingest.parser_child", str(memory_mb), *recognising.words()],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=subprocess.DEVNULL,
@@ -204,14 +223,17 @@ class _Child:
         self._late = False
         self._ready = False
 
-    def ask(self, request: dict[str, Any], *, seconds: float) -> dict[str, Any]:
-        """Have one file seen to. Raises _RefusedError for the child's own answer, DocumentError when it died."""
+    def ask(self, request: dict[str, Any], *, seconds: float, more: float = 0.0) -> dict[str, Any]:
+        """Have one file seen to. Raises _RefusedError for the child's own answer, DocumentError when it died.
+
+        `more` seconds are added for pictures that are recognised, each of which may take `seconds`.
+        """
         name = str(request["name"])
         try:
             if not self._ready:
                 self._hear(_START_SECONDS)
                 self._ready = True
-            reply = self._hear(seconds, request)
+            reply = self._hear(seconds, request, more=more)
         except (OSError, BadFrameError) as error:
             self.kill()
             raise self._epitaph(name, seconds) from error
@@ -221,20 +243,27 @@ class _Child:
             return reply
         raise _RefusedError(_error_of(reply, name))
 
-    def _hear(self, seconds: float, request: dict[str, Any] | None = None) -> dict[str, Any]:
+    def _hear(self, seconds: float, request: dict[str, Any] | None = None, *, more: float = 0.0) -> dict[str, Any]:
         """Send a request, if there is one, and return the next reply; the process is killed when it takes too long."""
-        timer = threading.Timer(seconds, self._time_out)
-        timer.daemon = True
-        timer.start()
+        end = time.monotonic() + seconds + more
+        timer = self._timer(seconds)
         try:
             if request is not None:
                 write_frame(cast(Any, self._process.stdin), request)
-            reply = read_frame(cast(Any, self._process.stdout))
+            while (reply := read_frame(cast(Any, self._process.stdout))) is not None and reply.get("working"):
+                timer.cancel()
+                timer = self._timer(max(min(seconds, end - time.monotonic()), 0.0))
         finally:
             timer.cancel()
         if reply is None:
             raise BadFrameError("the process ended")
         return reply
+
+    def _timer(self, seconds: float) -> threading.Timer:
+        timer = threading.Timer(seconds, self._time_out)
+        timer.daemon = True
+        timer.start()
+        return timer
 
     def _epitaph(self, name: str, seconds: float) -> DocumentError:
         code = self._process.wait()

@@ -10,9 +10,13 @@ import resource
 import sys
 import threading
 import time
+from collections.abc import Sequence
 from contextlib import suppress
 from importlib import import_module
-from typing import Any, BinaryIO
+from typing import TYPE_CHECKING, Any, BinaryIO
+
+if TYPE_CHECKING:
+    from kaijuan.ingest.recognising import LateRecogniser
 
 OUT_OF_MEMORY = 77
 """Exit code by which the parent knows why the process ended."""
@@ -23,20 +27,21 @@ _ADDRESS_SPACE_SLACK_MB = 1024
 
 def main() -> None:
     """Serve until stdin ends."""
-    memory_mb = int(sys.argv[1])
+    memory_mb, recognising = int(sys.argv[1]), sys.argv[2:]
     # Replies own the real stdout; whatever a library prints must not get between the frames.
     replies = os.fdopen(os.dup(1), "wb")
     os.dup2(2, 1)
     _limit_memory(memory_mb)
     threading.Thread(target=_watch, args=(memory_mb, os.getppid()), daemon=True, name="kaijuan-watch").start()
-    serve(sys.stdin.buffer, replies)
+    serve(sys.stdin.buffer, replies, recognising)
 
 
-def serve(requests: BinaryIO, replies: BinaryIO) -> None:
-    """Answer every request with one reply."""
+def serve(requests: BinaryIO, replies: BinaryIO, recognising: Sequence[str] = ()) -> None:
+    """Answer every request with one reply. `recognising` are the words of `Recognising.words`."""
     from kaijuan.ingest.frames import read_frame, write_frame
+    from kaijuan.ingest.recognising import recogniser_from
 
-    parsers: dict[str, Any] = {}
+    parsers = _Parsers(recogniser_from(recognising, working=lambda: write_frame(replies, {"working": True})))
     write_frame(replies, {"ready": True})
     while (request := read_frame(requests)) is not None:
         _forget_peak()
@@ -49,7 +54,28 @@ def serve(requests: BinaryIO, replies: BinaryIO) -> None:
         del request, reply
 
 
-def _answer(request: dict[str, Any], parsers: dict[str, Any]) -> dict[str, Any]:
+class _Parsers:
+    """The parsers made so far, by address. Those that read pictures have the recogniser, if there is one."""
+
+    def __init__(self, recogniser: LateRecogniser | None) -> None:
+        self._recogniser = recogniser
+        self._made: dict[str, Any] = {}
+
+    def at(self, address: str) -> Any:
+        """Return the parser at "module:Class", ready for a new document."""
+        from kaijuan.ingest.ports import ReadsPictures
+
+        if address not in self._made:
+            module, _, name = address.partition(":")
+            self._made[address] = getattr(import_module(module), name)()
+        parser = self._made[address]
+        if self._recogniser is not None and isinstance(parser, ReadsPictures):
+            self._recogniser.begin()
+            parser.recogniser = self._recogniser
+        return parser
+
+
+def _answer(request: dict[str, Any], parsers: _Parsers) -> dict[str, Any]:
     from kaijuan.errors import BrokenDocumentError, DocumentError
     from kaijuan.ingest.frames import document_to_plain
     from kaijuan.ingest.metadata import with_storable
@@ -60,11 +86,8 @@ def _answer(request: dict[str, Any], parsers: dict[str, Any]) -> dict[str, Any]:
             module, _, name = request["task"].partition(":")
             task = getattr(import_module(module), name)
             return {"ok": True, "result": task(request["data"], **request["arguments"])}
-        address = request["parser"]
-        if address not in parsers:
-            module, _, name = address.partition(":")
-            parsers[address] = getattr(import_module(module), name)()
-        document = with_storable(with_said(parsers[address].parse(request["data"], request["name"])))
+        parser = parsers.at(request["parser"])
+        document = with_storable(with_said(parser.parse(request["data"], request["name"])))
         return {"ok": True, "document": document_to_plain(document)}
     except DocumentError as error:
         return {"ok": False, "error": type(error).__name__, "message": error.message, "hint": error.hint}

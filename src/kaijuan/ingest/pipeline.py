@@ -15,23 +15,28 @@ from kaijuan.ingest.ports import SourceItem
 _REVISIONS = {"docx": "4", "html": "4", "markdown": "4"}
 """By kind; raised when a built-in parser starts to read its files differently. The next run reads those again."""
 _FIRST_REVISION = "3"
+PICTURED = frozenset({"docx", "epub", "image", "odp", "ods", "odt", "pdf", "pptx", "xlsx"})
+"""Kinds in which pictures are read."""
+_PICTURES_REVISION = "1"
+"""Raised when words in pictures are found or placed differently."""
 _RULES_REVISION = "1"
 """Raised when the rules for metadata find something else, in documents of any kind."""
 
 
-def fingerprint(parsers: Mapping[str, str]) -> str:
-    """Return the fingerprint of reading anything with these parsers ("module:Class" by kind)."""
-    return ";".join(kind_fingerprint(parsers, kind) for kind in sorted(parsers))
+def fingerprint(parsers: Mapping[str, str], recogniser: str = "") -> str:
+    """Return the fingerprint of reading anything with these parsers and this recogniser ("module:Class")."""
+    return ";".join(kind_fingerprint(parsers, kind, recogniser) for kind in sorted(parsers))
 
 
-def kind_fingerprint(parsers: Mapping[str, str], kind: str) -> str:
+def kind_fingerprint(parsers: Mapping[str, str], kind: str, recogniser: str = "") -> str:
     """Return the fingerprint of reading documents of one kind."""
-    return f"{kind}={parsers.get(kind, '')}/{_REVISIONS.get(kind, _FIRST_REVISION)}.{_RULES_REVISION}"
+    words = f"{kind}={parsers.get(kind, '')}/{_REVISIONS.get(kind, _FIRST_REVISION)}.{_RULES_REVISION}"
+    return f"{words}+{recogniser}/{_PICTURES_REVISION}" if recogniser and kind in PICTURED else words
 
 
-def item_fingerprint(parsers: Mapping[str, str], item: SourceItem) -> str:
+def item_fingerprint(parsers: Mapping[str, str], item: SourceItem, recogniser: str = "") -> str:
     """Return the fingerprint of reading one item; DocumentError when its kind cannot be told."""
-    return kind_fingerprint(parsers, item.kind or kind_of(item.data, item.name))
+    return kind_fingerprint(parsers, item.kind or kind_of(item.data, item.name), recogniser)
 
 
 async def read(item: SourceItem, pool: ParserPool) -> ParsedDocument:

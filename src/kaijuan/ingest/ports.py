@@ -4,11 +4,18 @@ from __future__ import annotations
 
 from collections.abc import AsyncIterator, Sequence
 from dataclasses import dataclass, field
-from typing import Protocol
+from typing import TYPE_CHECKING, Protocol, runtime_checkable
 
 from kaijuan.core.documents import Block, ChunkLevel, Metadata, ParsedDocument
 from kaijuan.core.spans import Span
 from kaijuan.ingest.metadata import storable
+
+if TYPE_CHECKING:
+    import numpy as np
+    import numpy.typing as npt
+
+    PageImage = npt.NDArray[np.uint8]
+    """Rows, columns, and red, green, blue from 0 to 255."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -63,6 +70,42 @@ class Parser(Protocol):
 
     def parse(self, data: bytes, name: str) -> ParsedDocument:
         """Read one file. Deterministic; blocks are disjoint, ordered, non-empty and cover all text worth finding."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RecognisedLine:
+    """A line of text found in a picture."""
+
+    text: str
+    corners: tuple[tuple[float, float], ...]
+    """Four (x, y), in dots from the top left of the picture, clockwise from where the text begins: the first two are
+    above it, whichever way it runs. A column of upright characters counts as a line that runs downwards."""
+    edges: tuple[float, ...] = ()
+    """Where each character begins and the last ends, as len(text) + 1 shares (0 to 1) of the way from the first
+    corner to the second, never falling; empty when only the line's place is known."""
+    confidence: float = 1.0
+    """From 0 to 1."""
+
+
+class Recogniser(Protocol):
+    """Text recognition (OCR). Runs in a parser process, beside untrusted bytes; never reaches for the network.
+
+    Made there as `Class(threads)`, with the number of cores that it may keep busy.
+    """
+
+    @property
+    def fingerprint(self) -> str:
+        """Name and version of what reads; documents are read again when it changes."""
+
+    def recognise(self, image: PageImage) -> list[RecognisedLine]:
+        """Return the lines of text in a picture, in any order. The same picture gives the same lines."""
+
+
+@runtime_checkable
+class ReadsPictures(Protocol):
+    """A parser that is given the recogniser that is configured (None: none is) before it parses."""
+
+    recogniser: Recogniser | None
 
 
 class Tokenizer(Protocol):

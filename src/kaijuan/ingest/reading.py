@@ -45,10 +45,21 @@ class Reading:
     hint: str = ""
 
 
-async def readings(path: str, parsers: Mapping[str, str], settings: IngestSettings) -> AsyncIterator[Reading]:
-    """Yield what is in a file: one document, or those in an archive, mailbox or message, each in its turn."""
+async def readings(
+    path: str, parsers: Mapping[str, str], settings: IngestSettings, recogniser: str = ""
+) -> AsyncIterator[Reading]:
+    """Yield what is in a file: one document, or those in an archive, mailbox or message, each in its turn.
+
+    `recogniser` is the "module:Class" by which pictures are read, "" for none.
+    """
     source = ExpandingSource(FileSource(max_bytes=settings.max_bytes), settings)
-    pool = ParserPool(parsers, seconds=settings.parse_seconds, memory_mb=settings.parse_memory_mb)
+    pool = ParserPool(
+        parsers,
+        seconds=settings.parse_seconds,
+        memory_mb=settings.parse_memory_mb,
+        recogniser=recogniser,
+        recognise_seconds=settings.recognise_seconds,
+    )
     try:
         async for found in source.walk(path):
             if isinstance(found, SourceFailure):

@@ -47,6 +47,10 @@ class IngestSettings(BaseModel):
     """Most time for parsing one document."""
     parse_memory_mb: int = Field(default=1200, ge=128, le=1_000_000)
     """Memory of one parser process, in MiB."""
+    recogniser: str = "onboard"
+    """What reads words in pictures and on scanned pages: onboard, off, or a recogniser of another package."""
+    recognise_seconds: float = Field(default=3600.0, gt=0, le=86_400)
+    """Most time for reading the pictures and scanned pages of one document; what is left over is named."""
     parse_workers: int = Field(default=1, ge=1, le=64)
     """Documents parsed at once, each in a process of its own."""
     allow_private_addresses: bool = False
