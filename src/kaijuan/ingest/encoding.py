@@ -67,6 +67,8 @@ _WEIGHTS: tuple[tuple[re.Pattern[str], dict[str, float]], ...] = (
     (re.compile(r"[\uff01-\uff5e]"), {"*": 1.0}),
 )
 _LONE_ACCENTS = re.compile(r"[\u00a0-\u024f]{3,}")
+_NO_CHARSETS = frozenset({"idna", "punycode", "raw-unicode-escape", "unicode-escape"})
+"""Codecs of Python for other ends than the text of a file."""
 _CONTROLS = re.compile(rb"[\x00-\x08\x0e-\x1a\x1c-\x1f\x7f]")
 _NEWLINES = re.compile(r"\r\n?|[\x0b\x0c\x1c-\x1e\x85\u2028\u2029]")
 
@@ -120,7 +122,7 @@ def _mark(data: bytes) -> tuple[bytes, str]:
 def _fits(data: bytes, encoding: str) -> bool:
     try:
         data.decode(encoding)
-    except UnicodeDecodeError:
+    except UnicodeError:
         return False
     return True
 
@@ -180,9 +182,10 @@ def codec_named(name: str) -> str:
     wider |= {"big5": "big5hkscs", "euc_kr": "cp949"}
     try:
         found = codecs.lookup(name.strip()).name
-    except LookupError:
+        "a".encode(found)
+    except (LookupError, ValueError):  # also what turns no text into bytes (hex), and names that are no text
         return ""
-    return wider.get(found, found)
+    return "" if found in _NO_CHARSETS else wider.get(found, found)
 
 
 def _proposal(sample: bytes) -> str:
@@ -235,7 +238,7 @@ def _lenient(sample: bytes, encoding: str) -> str | None:
     """Decode a sample whose last character may be cut; None when anything else is wrong."""
     try:
         return codecs.getincrementaldecoder(encoding)("strict").decode(sample)
-    except (UnicodeDecodeError, LookupError):
+    except (UnicodeError, LookupError):
         return None
 
 
@@ -274,7 +277,7 @@ def _common(encoding: str) -> frozenset[str]:
 def _strict_or_damaged(data: bytes, encoding: str, warnings: tuple[str, ...]) -> Decoded:
     try:
         return _tidy(data.decode(encoding), encoding, warnings)
-    except UnicodeDecodeError:
+    except UnicodeError:
         text = data.decode(encoding, "replace")
     damaged = text.count("\ufffd")
     if damaged > max(3, len(text) * _MAX_DAMAGE):

@@ -1,10 +1,17 @@
 """Damage that spoiling files of every kind (bench.fuzz_parsers) found, each as small as it can be."""
 
+import encodings.aliases
 import json
 
 import olefile
 import pytest
+from bench.fuzz_parsers import ends
+from bench.spoiling import spoiled
+from tests.seed_files import SAMPLES
 
+from kaijuan import registry
+from kaijuan.ingest.encoding import decode
+from kaijuan.ingest.isolate import ParserPool
 from kaijuan.ingest.mail.mime import read_mime
 from kaijuan.ingest.parsers import ole_properties
 from kaijuan.ingest.parsers.notebook import NotebookParser
@@ -30,6 +37,26 @@ def test_a_header_whose_encoded_word_is_cut_is_shown_as_it_is() -> None:
     mail = read_mime(b"From: =?utf-8?B?aaaaaaaaaaaaaaaaa?= <a@example.org>\nSubject: s\n\nneedle", "a.eml")
     assert mail.subject == "s"
     assert "<a@example.org>" in mail.sender
+
+
+@pytest.mark.parametrize("data", [b"abc \xff\xfe", b"--\xe4\xb8", "中文一段".encode(), b"\x81\x30\x81" * 9])
+def test_any_name_of_an_encoding_may_be_declared(data: bytes) -> None:
+    for name in {*encodings.aliases.aliases.values(), "hex", "\udc96", "a\0b", "x" * 5000, "unicode-escape"}:
+        assert decode(data, declared=name).text
+
+
+def test_a_header_in_an_encoding_of_broken_letters() -> None:
+    mail = read_mime(b"From: a@example.org\nSubject: =?ut\x96-8?Q?s=E4?=\n\nneedle", "a.eml")
+    assert mail.sender == "a@example.org"
+
+
+@pytest.mark.parametrize(("name", "seed"), [("a.ppt", "ppt/16"), ("a.zip", "zip/248")])
+async def test_samples_once_spoiled_in_ways_that_nobody_foresaw(name: str, seed: str) -> None:
+    pool = ParserPool(registry.targets("parser"), seconds=60, memory_mb=600)
+    try:
+        assert [end.fault for end in await ends(spoiled(SAMPLES[name], seed), name, pool) if end.fault] == []
+    finally:
+        await pool.close()
 
 
 def test_a_code_page_that_is_a_list_of_numbers(monkeypatch: pytest.MonkeyPatch) -> None:

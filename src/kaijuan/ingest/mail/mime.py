@@ -142,7 +142,7 @@ def _decoded(data: bytes, charset: str) -> Decoded:
     if codec and codec not in _ANYTHING:
         try:
             return Decoded(text=normal_newlines(data.decode(codec)).replace("\x00", ""), encoding=codec)
-        except (UnicodeDecodeError, LookupError):
+        except (UnicodeError, LookupError):
             pass
     return decode(data, declared=charset)
 

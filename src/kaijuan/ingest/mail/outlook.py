@@ -162,7 +162,7 @@ def _decoded(data: bytes, codec: str, known: bool) -> str:
     if known:
         try:
             return normal_newlines(data.decode(codec)).replace("\x00", "")
-        except UnicodeDecodeError:
+        except UnicodeError:
             pass  # programs often name the page of the computer, not of the text
     try:
         return decode(data, declared=codec).text

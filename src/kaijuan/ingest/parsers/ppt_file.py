@@ -112,7 +112,10 @@ class _Presentation:
             edit = before
 
     def _at(self, place: int) -> Record:
-        return next(records(self._stream[place:]))
+        record = next(records(self._stream[place:]), None)
+        if record is None:
+            raise ValueError("a record lies behind its end")
+        return record
 
     def _read_directory(self, place: int) -> None:
         data = self._at(place).data
