@@ -35,6 +35,7 @@ BUILT_IN = MappingProxyType(
         ("parser", "docx"): ("kaijuan.ingest.parsers.docx:DocxParser", ""),
         ("parser", "eml"): ("kaijuan.ingest.parsers.mail:EmlParser", ""),
         ("parser", "epub"): ("kaijuan.ingest.parsers.epub:EpubParser", ""),
+        ("parser", "faq"): ("kaijuan.ingest.parsers.faq:FaqParser", ""),
         ("parser", "html"): ("kaijuan.ingest.parsers.html:HtmlParser", ""),
         ("parser", "ipynb"): ("kaijuan.ingest.parsers.notebook:NotebookParser", ""),
         ("parser", "json"): ("kaijuan.ingest.parsers.json_text:JsonParser", ""),
@@ -57,6 +58,7 @@ BUILT_IN = MappingProxyType(
         ("recogniser", "onboard"): ("kaijuan.models.recognisers.onboard:OnboardRecogniser", ""),
         ("source", "files"): ("kaijuan.ingest.sources.files:FileSource", ""),
         ("source", "web"): ("kaijuan.ingest.sources.web:UrlSource", ""),
+        ("source", "faq"): ("kaijuan.ingest.sources.faq:FaqSource", ""),
     }
 )
 """Word to class, and the extra to install when its import fails."""

@@ -1,5 +1,6 @@
 """Sources against the shipped suite."""
 
+import csv
 import os
 import zipfile
 from pathlib import Path
@@ -9,8 +10,9 @@ import pytest
 from kaijuan.ingest.ports import Source
 from kaijuan.ingest.settings import IngestSettings
 from kaijuan.ingest.sources.expanding import ExpandingSource
+from kaijuan.ingest.sources.faq import FaqSource
 from kaijuan.ingest.sources.files import FileSource
-from kaijuan.testing.contracts.source import Place, SourceContract
+from kaijuan.testing.contracts.source import Place, SourceContract, walked
 
 
 class Folder:
@@ -29,6 +31,9 @@ class Folder:
     def touch(self, name: str) -> None:
         os.utime(self._root / name, (1, 1))
         (self._root / name).chmod(0o600)
+
+    def close(self) -> None:
+        self._root.rename(self._root.with_suffix(".away"))
 
 
 class TestFiles(SourceContract):
@@ -73,6 +78,9 @@ class Archive:
         self._year += 1
         self._write()
 
+    def close(self) -> None:
+        self._path.unlink()
+
 
 class TestArchives(SourceContract):
     @pytest.fixture
@@ -84,3 +92,56 @@ class TestArchives(SourceContract):
 
     def foreign(self) -> str:
         return "https://example.org/a.zip"
+
+
+class Pairs:
+    """A table of questions and answers that is written anew with each change; names are the ids."""
+
+    def __init__(self, path: Path) -> None:
+        self._path = path
+        self._rows: dict[str, str] = {}
+        self._write()
+
+    def _write(self) -> None:
+        with self._path.open("w", newline="", encoding="utf-8") as file:
+            table = csv.writer(file)
+            table.writerow(["id", "question", "answer"])
+            table.writerows((name, f"What is {name}?", text) for name, text in sorted(self._rows.items()))
+
+    def target(self) -> str:
+        return f"faq:{self._path}"
+
+    def put(self, name: str, data: bytes) -> None:
+        self._rows[name] = data.decode()
+        self._write()
+
+    def drop(self, name: str) -> None:
+        del self._rows[name]
+        self._write()
+
+    def touch(self, name: str) -> None:
+        os.utime(self._path, (1, 1))
+
+    def close(self) -> None:
+        self._path.unlink()
+
+
+class TestFaq(SourceContract):
+    @pytest.fixture
+    def place(self, tmp_path: Path) -> Place:
+        return Pairs(tmp_path / "faq.csv")
+
+    def make(self) -> Source:
+        return FaqSource(max_bytes=10 * self.limit)
+
+    def foreign(self) -> str:
+        return "faq.csv"
+
+    def offered(self, name: str, data: bytes) -> bytes:
+        return f"Q: What is {name}?\nA: {data.decode()}".encode()
+
+    async def test_size_and_limit(self, place: Place) -> None:
+        place.put("large.txt", b"x" * self.limit)
+        items, failures = await walked(FaqSource(max_bytes=self.limit), place.target())
+        assert items == {}
+        assert [failure.code for failure in failures] == ["document_oversize"]

@@ -33,7 +33,7 @@ from kaijuan.ingest.parser_child import OUT_OF_MEMORY
 from kaijuan.ingest.ports import Parser
 from kaijuan.ingest.recognising import Recognising
 
-_IN_PROCESS = frozenset({"text", "record"})
+_IN_PROCESS = frozenset({"faq", "record", "text"})
 _IN_PROCESS_BYTES = 64 * 1024
 _FILES_PER_CHILD = 200
 _START_SECONDS = 30.0

@@ -39,14 +39,24 @@ class CsvParser:
         text = decoded.text
         if not text.strip():
             raise EmptyDocumentError(f"{name} is empty.")
-        declared = _SEP_LINE.match(text)
-        delimiter = declared[1] if declared else _NAMED.get(ending(name)) or _delimiter(text)
-        rows = _rows(text[declared.end() :] if declared else text, delimiter, name)
+        rows = table_rows(text, name)
         draft = Draft()
         warnings = _write(draft, rows)
         metadata = {"encoding": decoded.encoding}
         # The first line of a table is no title.
         return draft.finish("csv", name, title=stem(name), metadata=metadata, warnings=(*decoded.warnings, *warnings))
+
+
+def table_rows(text: str, name: str) -> list[list[str]]:
+    """Return the rows of a table that are not empty; its delimiter is declared, told by the name, or found.
+
+    Raises BrokenDocumentError when the text is no table.
+    """
+    if not text.strip():
+        return []
+    declared = _SEP_LINE.match(text)
+    delimiter = declared[1] if declared else _NAMED.get(ending(name)) or _delimiter(text)
+    return _rows(text[declared.end() :] if declared else text, delimiter, name)
 
 
 def _rows(text: str, delimiter: str, name: str) -> list[list[str]]:

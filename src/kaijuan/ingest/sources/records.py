@@ -100,7 +100,9 @@ def _text(record: dict[str, Any]) -> str:
         value = record.get(name)
         if isinstance(value, str) and value.strip():
             return value
-    raise EmptyDocumentError(f"The record has no text in any of the fields {', '.join(_TEXT_FIELDS)}.")
+    fields = ", ".join(_TEXT_FIELDS)
+    hint = "Questions and answers are read as faq:FILE." if "question" in record or "问题" in record else None
+    raise EmptyDocumentError(f"The record has no text in any of the fields {fields}.", hint=hint)
 
 
 def _is_key(value: object) -> bool:

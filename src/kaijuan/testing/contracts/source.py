@@ -7,6 +7,7 @@ from typing import Protocol
 import pytest
 
 from kaijuan.ingest.ports import Source, SourceFailure, SourceItem
+from kaijuan.jobs.mirror import Seen
 
 
 class Place(Protocol):
@@ -24,6 +25,9 @@ class Place(Protocol):
     def touch(self, name: str) -> None:
         """Change everything about a document but its content."""
 
+    def close(self) -> None:
+        """Make the place unreachable, as a folder that is no longer mounted or a server that is down."""
+
 
 async def walked(source: Source, target: str) -> tuple[dict[str, SourceItem], list[SourceFailure]]:
     """Return what a walk offers, by address, and what it could not read. Fails when an address comes twice."""
@@ -36,6 +40,24 @@ async def walked(source: Source, target: str) -> tuple[dict[str, SourceItem], li
             assert found.source not in items, f"{found.source} came twice"
             items[found.source] = found
     return items, failures
+
+
+def contents(items: dict[str, SourceItem]) -> dict[str, object]:
+    """Return all that makes a new version when it changes: of a file its bytes, of a record what it says besides."""
+    return {
+        address: (item.name, item.data, item.kind, (item.title, item.metadata) if item.kind else None)
+        for address, item in items.items()
+    }
+
+
+def missed(before: dict[str, SourceItem], after: dict[str, SourceItem], failures: list[SourceFailure]) -> set[str]:
+    """Return the addresses of an earlier walk that a mirroring run would remove after a later one."""
+    seen = Seen()
+    for address in after:
+        seen.first(address)
+    for failure in failures:
+        seen.fail(failure.source)
+    return {address for address in before if seen.may_be_gone(address)}
 
 
 class SourceContract:
@@ -57,6 +79,11 @@ class SourceContract:
         """Return a target that is not for this source."""
         raise NotImplementedError
 
+    def offered(self, name: str, data: bytes) -> bytes:
+        """Return the bytes that the source offers for a document that was put; the same by default."""
+        del name
+        return data
+
     def test_refuses_what_is_not_its_own(self, place: Place) -> None:
         assert self.make().accepts(place.target())
         assert not self.make().accepts(self.foreign())
@@ -65,7 +92,10 @@ class SourceContract:
         place.put("b.txt", b"two")
         place.put("a.txt", b"one")
         items, failures = await walked(self.make(), place.target())
-        assert [item.data for item in items.values()] == [b"one", b"two"]
+        assert [item.data for item in items.values()] == [
+            self.offered("a.txt", b"one"),
+            self.offered("b.txt", b"two"),
+        ]
         assert failures == []
         assert await walked(self.make(), place.target()) == (items, failures)
 
@@ -84,21 +114,42 @@ class SourceContract:
         place.put("c.txt", b"two")
         after, _ = await walked(self.make(), place.target())
         kept = before.keys() & after.keys()
-        assert [after[address].data for address in kept] == [b"one changed"]
-        assert [after[address].data for address in after.keys() - kept] == [b"two"]
+        assert [after[address].data for address in kept] == [self.offered("a.txt", b"one changed")]
+        assert [after[address].data for address in after.keys() - kept] == [self.offered("c.txt", b"two")]
+
+    async def test_a_mirror_misses_what_was_dropped_and_nothing_else(self, place: Place) -> None:
+        for name in ("a.txt", "b.txt", "c.txt"):
+            place.put(name, name.encode())
+        before, _ = await walked(self.make(), place.target())
+        place.drop("b.txt")
+        after, failures = await walked(self.make(), place.target())
+        gone = missed(before, after, failures)
+        assert [before[address].data for address in gone] == [self.offered("b.txt", b"b.txt")]
+        scope = self.make().scope(place.target())
+        assert scope.endswith(("/", "#")), "a place of several documents can be mirrored"
+
+    async def test_what_cannot_be_reached_has_not_gone(self, place: Place) -> None:
+        place.put("a.txt", b"one")
+        before, _ = await walked(self.make(), place.target())
+        place.close()
+        after, failures = await walked(self.make(), place.target())
+        assert after == {}
+        assert failures
+        assert missed(before, after, failures) == set()
 
     async def test_touch_changes_nothing(self, place: Place) -> None:
         place.put("a.txt", b"one")
         before, _ = await walked(self.make(), place.target())
         place.touch("a.txt")
         after, _ = await walked(self.make(), place.target())
-        assert before == after
+        assert contents(before) == contents(after)
 
     async def test_size_and_limit(self, place: Place) -> None:
         place.put("fits.txt", b"x" * self.limit)
         place.put("large.txt", b"x" * (self.limit + 1))
         items, failures = await walked(self.make(), place.target())
-        assert [item.size for item in items.values()] == [self.limit]
+        assert [item.data for item in items.values()] == [self.offered("fits.txt", b"x" * self.limit)]
+        assert [item.size for item in items.values()] == [len(item.data) for item in items.values()]
         assert [failure.code for failure in failures] == ["document_oversize"]
 
     async def test_a_walk_can_be_left(self, place: Place) -> None:
