@@ -15,6 +15,8 @@ from kaijuan.ingest.parsers.draft import Draft, Origin
 from kaijuan.ingest.parsers.headings import numbered_level
 from kaijuan.ingest.parsers.opc import Package, parsed
 from kaijuan.ingest.parsers.pptx import diagram_lines
+from kaijuan.ingest.parsers.unseen import with_hidden
+from kaijuan.ingest.parsers.unseen_word import unseen_in_body
 
 _LONG_ITEM = 120
 """A numbered paragraph longer than this is a clause of a contract, not an item of a list."""
@@ -42,7 +44,7 @@ class DocxParser:
         writer.write(body)
         properties = package.properties()
         title = writer.title or str(properties.pop("title", ""))
-        return writer.draft.finish("docx", name, title=title, metadata=properties)
+        return with_hidden(writer.draft.finish("docx", name, title=title, metadata=properties), unseen_in_body(body))
 
 
 def _parts(package: Package) -> dict[str, Any]:

@@ -11,6 +11,8 @@ from kaijuan.ingest.parsers.draft import Draft
 from kaijuan.ingest.parsers.html_blocks import path_in, pieces_of
 from kaijuan.ingest.parsers.html_tree import tree_of
 from kaijuan.ingest.parsers.pieces import Piece, write_pieces
+from kaijuan.ingest.parsers.unseen import with_hidden
+from kaijuan.ingest.parsers.unseen_html import unseen_in_page
 
 _DECLARED = re.compile(
     rb"""<(?:meta[^>]{0,200}?charset|\?xml[^>]{0,100}?encoding)\s*=\s*["']?\s*([\w.:-]{2,40})""", re.I
@@ -43,7 +45,9 @@ class HtmlParser:
         draft = Draft()
         write_pieces(draft, pieces)
         metadata = _metadata(root)
-        return draft.finish("html", name, title=_title(root, pieces), metadata=metadata, warnings=decoded.warnings)
+        title = _title(root, pieces)
+        made = draft.finish("html", name, title=title, metadata=metadata, warnings=decoded.warnings)
+        return with_hidden(made, unseen_in_page(root))
 
 
 def _main_pieces(root: Any) -> list[Piece]:

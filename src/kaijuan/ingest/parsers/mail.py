@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from contextlib import suppress
 
 from kaijuan.core.documents import BlockKind, ParsedDocument
 from kaijuan.errors import BrokenDocumentError, EmptyDocumentError, EncryptedDocumentError
@@ -17,6 +18,8 @@ from kaijuan.ingest.parsers.html_tree import tree_of
 from kaijuan.ingest.parsers.joining import join_lines
 from kaijuan.ingest.parsers.pieces import Piece, write_pieces
 from kaijuan.ingest.parsers.text import is_wrapped, paragraphs
+from kaijuan.ingest.parsers.unseen import with_hidden
+from kaijuan.ingest.parsers.unseen_html import unseen_in_page
 
 _QUOTED = re.compile(r"\s{0,3}>")
 _MARK = re.compile(r"^\s{0,3}>\s?")
@@ -53,7 +56,8 @@ def _document(mail: Mail, kind: str, name: str) -> ParsedDocument:
     metadata = filled(
         author=mail.sender, recipients=(*mail.to, *mail.copies)[:_MOST_SHOWN], sent=mail.sent, message_id=mail.id
     )
-    return draft.finish(kind, name, title=mail.subject, metadata=metadata, warnings=mail.warnings)
+    made = draft.finish(kind, name, title=mail.subject, metadata=metadata, warnings=mail.warnings)
+    return with_hidden(made, (text for body in mail.bodies for text in _hidden(body)))
 
 
 def _facts(mail: Mail) -> Iterator[str]:
@@ -79,6 +83,12 @@ def _body(body: Body) -> list[Piece]:
     except BrokenDocumentError:
         return plain
     return page if not plain or any(piece.kind is BlockKind.TABLE for piece in page) else plain
+
+
+def _hidden(body: Body) -> Iterator[str]:
+    if body.html.strip():
+        with suppress(BrokenDocumentError):
+            yield from unseen_in_page(tree_of(body.html))
 
 
 def _is_hidden(node: object) -> bool:

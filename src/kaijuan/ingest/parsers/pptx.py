@@ -26,6 +26,8 @@ from kaijuan.ingest.parsers.opc import (
 from kaijuan.ingest.parsers.pptx_layouts import Box, Layouts, box_of, moved
 from kaijuan.ingest.parsers.pptx_text import Counter, Paragraph, paragraphs_of
 from kaijuan.ingest.parsers.slide_order import Placed, in_reading_order
+from kaijuan.ingest.parsers.unseen import with_hidden
+from kaijuan.ingest.parsers.unseen_slides import unseen_on_slide
 
 _FURNITURE = frozenset({"dt", "ftr", "hdr", "sldNum"})
 _TITLES = frozenset({"title", "ctrTitle"})
@@ -49,22 +51,26 @@ class PptxParser:
         ]
         if not slides:
             raise BrokenDocumentError(f"{name} holds no slides.")
-        deck = _Deck(package)
+        size = child(root, "sldSz")
+        deck = _Deck(package, number_of(value_of(size, "cx")), number_of(value_of(size, "cy")))
         for number, part in enumerate(slides, 1):
             deck.slide(part, number)
         metadata = package.properties()
         title = str(metadata.pop("title", ""))
         title = deck.draft.first_heading or stem(name) if not title or _JUNK_TITLE.fullmatch(title) else title
-        return deck.draft.finish(
+        made = deck.draft.finish(
             "pptx", name, title=title, metadata=metadata, warnings=deck.warnings, pages=len(slides)
         )
+        return with_hidden(made, deck.hidden)
 
 
 class _Deck:
     """A presentation that is being read, and what has been read of it."""
 
-    def __init__(self, package: Package) -> None:
+    def __init__(self, package: Package, width: int, height: int) -> None:
         self.package = package
+        self._size = width, height
+        self.hidden: list[str] = []
         self.draft = Draft()
         self.layouts = Layouts(package)
         self.warnings: list[str] = []
@@ -79,6 +85,7 @@ class _Deck:
         self.draft.leave_headings()
         writer = _Slide(self, part, Origin(place=f"slide {number}{' (hidden)' if hidden else ''}", pages=(number,)))
         writer.shapes(child(root, "cSld", "spTree"))
+        self.hidden.extend(unseen_on_slide(root, *self._size))
         for notes in self.package.related(part, "notesSlide"):
             self._notes(notes, number)
         for comments in self.package.related(part, "comments"):

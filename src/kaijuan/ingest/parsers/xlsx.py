@@ -29,6 +29,7 @@ from kaijuan.ingest.parsers.opc import (
 from kaijuan.ingest.parsers.pptx_text import paragraphs_of
 from kaijuan.ingest.parsers.sheet_regions import Area
 from kaijuan.ingest.parsers.sheets import Figure, Remark, Sheet, SheetCell, write_sheets
+from kaijuan.ingest.parsers.unseen import with_hidden
 from kaijuan.ingest.parsers.xlsx_styles import Styles
 
 _MOST_CELLS = 2_000_000
@@ -48,7 +49,10 @@ class XlsxParser:
         warnings = write_sheets(draft, sheets)
         metadata = book.package.properties()
         title = str(metadata.pop("title", "")) or stem(name)
-        return draft.finish("xlsx", name, title=title, metadata=metadata, warnings=warnings, pages=len(sheets))
+        made = draft.finish("xlsx", name, title=title, metadata=metadata, warnings=warnings, pages=len(sheets))
+        # A table's own style may paint the ground of white headers.
+        painted = any(sheet.tables for sheet in sheets)
+        return made if painted else with_hidden(made, book.unseen)
 
 
 class _Entry(NamedTuple):
@@ -81,6 +85,7 @@ class _Book:
             for node in children(package.xml(part), "person")
         }
         self._cells = 0
+        self.unseen: list[str] = []
 
     def sheets(self) -> Iterator[Sheet]:
         for entry in self._entries:
@@ -151,6 +156,7 @@ class _Book:
             text, number = self._number(text, style.code)
         if kind in {"s", "str", "inlineStr"}:
             text = shown_text(text, style.code)
+        self.unseen.extend([text] if style.unseen and not number else [])
         return SheetCell(text.strip(), number, style.strong) if text.strip() else None
 
     def _number(self, text: str, code: str) -> tuple[str, bool]:

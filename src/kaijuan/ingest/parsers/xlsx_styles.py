@@ -73,6 +73,8 @@ class Style:
 
     code: str = "General"
     strong: bool = False
+    unseen: bool = False
+    """White on no ground, or with a format that shows nothing."""
 
 
 _PLAIN = Style()
@@ -86,11 +88,17 @@ class Styles:
         for node in children(child(root, "numFmts"), "numFmt"):
             codes[number_of(value_of(node, "numFmtId"), -1)] = value_of(node, "formatCode")
         bold = [_is_bold(font) for font in children(child(root, "fonts"), "font")]
+        white = [_is_white(font) for font in children(child(root, "fonts"), "font")]
         filled = [_is_filled(fill) for fill in children(child(root, "fills"), "fill")]
         self._styles = [
             Style(
-                codes.get(number_of(value_of(node, "numFmtId")), "General"),
+                code := codes.get(number_of(value_of(node, "numFmtId")), "General"),
                 _at(bold, number_of(value_of(node, "fontId"))) or _at(filled, number_of(value_of(node, "fillId"))),
+                code.strip() == ";;;"
+                or (
+                    _at(white, number_of(value_of(node, "fontId")))
+                    and not _at(filled, number_of(value_of(node, "fillId")))
+                ),
             )
             for node in children(child(root, "cellXfs"), "xf")
         ]
@@ -103,6 +111,11 @@ class Styles:
 def _is_bold(font: Element) -> bool:
     bold = child(font, "b")
     return bold is not None and (not value_of(bold) or is_on(value_of(bold)))
+
+
+def _is_white(font: Element) -> bool:
+    colour = child(font, "color")
+    return value_of(colour, "rgb").upper()[-6:] == "FFFFFF" or value_of(colour, "theme") == "0"
 
 
 def _is_filled(fill: Element) -> bool:
