@@ -20,9 +20,12 @@ from kaijuan.ingest.parsers.draft import Draft
 from kaijuan.ingest.parsers.pdf_blocks import groups_of, hyphenated_words, written
 from kaijuan.ingest.parsers.pdf_furniture import without_furniture
 from kaijuan.ingest.parsers.pdf_headings import body_of, mark_outline, printed_title
-from kaijuan.ingest.parsers.pdf_lines import Line, LineMaker
+from kaijuan.ingest.parsers.pdf_lines import Line, LineMaker, sureness
+from kaijuan.ingest.parsers.pdf_ocr import PageReader
 from kaijuan.ingest.parsers.pdf_order import lines_in_order
 from kaijuan.ingest.parsers.pdf_page import PageText, read_page
+from kaijuan.ingest.parsers.recognised import as_shown
+from kaijuan.ingest.ports import Recogniser
 
 _MOST_PAGES = 20_000
 _MOST_OUTLINE = 5_000
@@ -42,35 +45,40 @@ class _Pages:
     sizes: list[tuple[float, float]] = field(default_factory=list)
     unread: list[int] = field(default_factory=list)
     failed: list[int] = field(default_factory=list)
+    heights: list[float] = field(default_factory=list)
+    """Of the frames in which lines are upright; `sizes` are those of the pages as shown."""
 
 
 class PdfParser:
-    """Parser of kind "pdf". Tables come as lines of text; pages without a text layer are listed, not read."""
+    """Parser of kind "pdf". Pages without a text layer are recognised; without a recogniser they are listed."""
+
+    def __init__(self) -> None:
+        self.recogniser: Recogniser | None = None
 
     def parse(self, data: bytes, name: str) -> ParsedDocument:
         """Return the document's blocks, each with the places of its characters on the page."""
         document = _open(data, name)
+        reader = PageReader(self.recogniser)
         try:
-            pages = _read(document)
+            pages = _read(document, reader)
             outlines = _outlines(document)
             metadata = _metadata(document)
         finally:
             document.close()
         if not any(pages.lines):
-            _refuse(pages, name)
-        heights = [height for _, height in pages.sizes]
-        kept = _without_contents(without_furniture(pages.lines, heights))
+            _refuse(pages, name, reader)
+        kept = _without_contents(without_furniture(pages.lines, pages.heights))
         every = [line for lines in kept for line in lines]
         words = hyphenated_words(every)
         draft = Draft()
         body = body_of(every, outlined=mark_outline(kept, outlines))
         for group in groups_of(kept, body):
             text, lines = written(group, words)
-            draft.add(group.kind, text, level=group.level, lines=lines)
+            draft.add(group.kind, text, level=group.level, lines=lines, confidence=sureness(group.lines))
         title = str(metadata.pop("title", "")) or printed_title(kept, body)
-        parsed = draft.finish("pdf", name, title=title, metadata=metadata, warnings=_warnings(pages))
+        parsed = draft.finish("pdf", name, title=title, metadata=metadata, warnings=_warnings(pages, reader))
         return replace(
-            parsed,
+            as_shown(parsed, reader.frames),
             pages=len(pages.sizes),
             page_sizes=tuple(pages.sizes),
             unread_pages=tuple(sorted(pages.unread + pages.failed)),
@@ -92,20 +100,22 @@ def _open(data: bytes, name: str) -> Any:
     return document
 
 
-def _read(document: Any) -> _Pages:
+def _read(document: Any, reader: PageReader) -> _Pages:
     """Read page by page; a page that cannot be loaded is counted and named, never skipped in silence."""
     pages = _Pages()
     maker = LineMaker()
     for index in range(len(document)):
         number = index + 1
         try:
-            text = _read_page(document, index)
+            text = _read_page(document, index, reader)
         except pypdfium.PdfiumError:
             pages.failed.append(number)
             text = PageText(width=0.0, height=0.0, runs=[], unread=False)
         if text.unread:
             pages.unread.append(number)
-        pages.sizes.append((maker.number(text.width), maker.number(text.height)))
+        pages.heights.append(text.height)
+        width, height = reader.size(number, text.width, text.height)
+        pages.sizes.append((maker.number(width), maker.number(height)))
         pages.lines.append(lines_in_order(text.runs, number, maker))
     return pages
 
@@ -116,28 +126,34 @@ def _without_contents(pages: list[list[Line]]) -> list[list[Line]]:
     return [[line for line in lines if next(number) not in gone] for lines in pages]
 
 
-def _read_page(document: Any, index: int) -> PageText:
+def _read_page(document: Any, index: int, reader: PageReader) -> PageText:
     page = document[index]
     try:
-        return read_page(page)
+        return reader.read(page, index + 1, read_page(page))
     finally:
         page.close()
 
 
-def _refuse(pages: _Pages, name: str) -> None:
-    if pages.unread:
+def _refuse(pages: _Pages, name: str, reader: PageReader) -> None:
+    if pages.unread and not reader.is_on:
         raise EmptyDocumentError(
             f"{name} seems to be scanned: none of its {len(pages.sizes)} pages has a text layer.",
-            hint="Run text recognition (OCR) on it and add it again; Kaijuan cannot do that yet.",
+            hint="Turn text recognition on: set ingest.recogniser to onboard.",
         )
+    if reader.frames:
+        raise EmptyDocumentError(f"{name} is scanned, and no words can be recognised on its pages.")
     if pages.failed:
         raise BrokenDocumentError(f"None of the pages of {name} can be read.")
     raise EmptyDocumentError(f"{name} has no text on its pages.")
 
 
-def _warnings(pages: _Pages) -> Iterator[str]:
+def _warnings(pages: _Pages, reader: PageReader) -> Iterator[str]:
+    if reader.frames:
+        yield f"Pages without a text layer were read by text recognition (OCR): {_list(list(reader.frames))}."
     if pages.unread:
-        yield f"Pages without a text layer were not read (OCR is not available yet): {_list(pages.unread)}."
+        why = "no time was left, see ingest.recognise_seconds" if reader.late else "ingest.recogniser is off"
+        why = why if reader.late or not reader.is_on else "they cannot be drawn"
+        yield f"Pages without a text layer were not read ({why}): {_list(pages.unread)}."
     if pages.failed:
         yield f"Damaged pages could not be read: {_list(pages.failed)}."
 

@@ -34,6 +34,8 @@ class Run:
     upright: bool = True
     """False for text that runs up, down or leftwards: then only the box is known."""
     downward: bool = False
+    confidence: float = 1.0
+    """Of text recognition; 1 for text as the file gives it."""
 
     @property
     def height(self) -> float:
@@ -67,11 +69,18 @@ class Line:
     """The line is one of many alike, so its size or weight does not make it a heading."""
     hyphen: bool = False
     """The line ends in a hyphen that is not part of the text."""
+    confidence: float = 1.0
 
     @property
     def height(self) -> float:
         """Return the height of the box, in points."""
         return self.y1 - self.y0
+
+
+def sureness(lines: Iterable[Line]) -> float:
+    """Return how sure the text of some lines is, from 0 to 1: the mean over their characters."""
+    counted = [(len(line.text), line.confidence) for line in lines]
+    return sum(count * confidence for count, confidence in counted) / max(sum(count for count, _ in counted), 1)
 
 
 def same_row(a: Run, b: Run) -> bool:
@@ -124,6 +133,7 @@ def _extend(run: Run, more: Run) -> None:
     run.rights += more.rights
     longer = len(more.chars) > len(run.chars) - len(more.chars)
     run.size, run.bold = (more.size, more.bold) if longer else (run.size, run.bold)
+    run.confidence = min(run.confidence, more.confidence)
     run.x0, run.x1 = min(run.x0, more.x0), max(run.x1, more.x1)
     run.y0, run.y1 = min(run.y0, more.y0), max(run.y1, more.y1)
 
@@ -170,6 +180,7 @@ class LineMaker:
             bold=main.bold,
             gap=max((after.x0 - run.x1) / max(main.size, 1.0) for run, after in pairwise(row)) if len(row) > 1 else 0.0,
             hyphen=hyphen,
+            confidence=min(run.confidence for run in row),
         )
 
     def _edges(self, lefts: Sequence[float]) -> tuple[float, ...]:
