@@ -79,10 +79,16 @@ def test_two_columns_are_read_one_after_the_other() -> None:
     assert text.index("left column line number 7") < text.index("right column line number 0")
 
 
-def test_rows_of_a_table_stay_rows() -> None:
+def test_rows_of_amounts_are_a_table() -> None:
     names = lines(*[f"item {n}" for n in range(8)], x=20)
     sums = lines(*[f"{n * 11}.00" for n in range(8)], x=220)
-    assert "item 3 33.00\nitem 4 44.00" in parse(made(both(names, sums))).text
+    assert "| item 3 | 33.00 |\n| item 4 | 44.00 |" in parse(made(both(names, sums))).text
+
+
+def test_rows_without_evidence_of_a_table_stay_rows() -> None:
+    names = lines(*[f"signed by person {n}" for n in range(4)], x=20)
+    places = lines("in the town of", "and the village", "near a wide river", "or on the road", x=220)
+    assert "signed by person 1 and the village\nsigned by person 2 near" in parse(made(both(names, places))).text
 
 
 def test_a_sentence_over_the_page_end_keeps_both_pages() -> None:

@@ -13,7 +13,7 @@ from typing import Any
 import pypdfium2 as pypdfium
 import pypdfium2.raw as pdfium
 
-from kaijuan.core.documents import ParsedDocument, Scalar
+from kaijuan.core.documents import BlockKind, ParsedDocument, Scalar
 from kaijuan.errors import BrokenDocumentError, EmptyDocumentError, EncryptedDocumentError
 from kaijuan.ingest.parsers.contents import contents_lines
 from kaijuan.ingest.parsers.draft import Draft
@@ -47,6 +47,8 @@ class _Pages:
     failed: list[int] = field(default_factory=list)
     heights: list[float] = field(default_factory=list)
     """Of the frames in which lines are upright; `sizes` are those of the pages as shown."""
+    unmade: list[int] = field(default_factory=list)
+    """Pages with a table of which only the lines could be kept."""
 
 
 class PdfParser:
@@ -73,8 +75,12 @@ class PdfParser:
         draft = Draft()
         body = body_of(every, outlined=mark_outline(kept, outlines))
         for group in groups_of(kept, body):
-            text, lines = written(group, words)
-            draft.add(group.kind, text, level=group.level, lines=lines, confidence=sureness(group.lines))
+            made = written(group, words)
+            kind = BlockKind.PARAGRAPH if made.unmade else group.kind
+            sure = sureness(group.lines)
+            draft.add(kind, made.text, level=group.level, lines=made.lines, confidence=sure, table=made.table)
+            if made.unmade:
+                pages.unmade.append(group.lines[0].page)
         title = str(metadata.pop("title", "")) or printed_title(kept, body)
         parsed = draft.finish("pdf", name, title=title, metadata=metadata, warnings=_warnings(pages, reader))
         return replace(
@@ -116,7 +122,7 @@ def _read(document: Any, reader: PageReader) -> _Pages:
         pages.heights.append(text.height)
         width, height = reader.size(number, text.width, text.height)
         pages.sizes.append((maker.number(width), maker.number(height)))
-        pages.lines.append(lines_in_order(text.runs, number, maker))
+        pages.lines.append(lines_in_order(text.runs, text.graphics, number, maker))
     return pages
 
 
@@ -156,6 +162,8 @@ def _warnings(pages: _Pages, reader: PageReader) -> Iterator[str]:
         yield f"Pages without a text layer were not read ({why}): {_list(pages.unread)}."
     if pages.failed:
         yield f"Damaged pages could not be read: {_list(pages.failed)}."
+    if pages.unmade:
+        yield f"Tables whose cells could not be told are kept as lines of text: pages {_list(pages.unmade)}."
 
 
 def _list(numbers: list[int]) -> str:

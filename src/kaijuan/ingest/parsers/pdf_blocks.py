@@ -8,11 +8,12 @@ from dataclasses import dataclass, field
 from itertools import pairwise
 from statistics import median
 
-from kaijuan.core.documents import BlockKind, PageBox, TextLine
+from kaijuan.core.documents import BlockKind, PageBox, Table, TextLine
 from kaijuan.core.spans import Span
 from kaijuan.ingest.parsers.joining import glue, is_wide
-from kaijuan.ingest.parsers.pdf_headings import ROW_GAP_EM, Body, heading_level, mark_passages
-from kaijuan.ingest.parsers.pdf_lines import Line
+from kaijuan.ingest.parsers.pdf_cells import Joined, goes_on, write_table
+from kaijuan.ingest.parsers.pdf_headings import Body, heading_level, mark_passages
+from kaijuan.ingest.parsers.pdf_lines import CAPTION, ROW_GAP_EM, Line
 
 _LEADING = 1.35
 _SIZE_STEP = 0.12
@@ -22,7 +23,6 @@ _CLOSERS = "”’\"')）】」』]"
 _BULLET = re.compile(
     r"[•·●○■□▪▫◆◇►➢➤✓\-–—*]\s*(?=\S)|\(?\d{1,2}[.)、）]\s*(?=\D)|[（(][一二三四五六七八九十\d]{1,3}[)）]|[a-z][.)]\s"
 )
-_CAPTION = re.compile(r"(?:figure|fig\.|table|图|圖|表)\s*[A-Z]?\d{1,3}(?:[.\-–]\d{1,3})*(?:[.:：]|\s|$)", re.I)
 _LONG_ITEM = 300
 _LONG_CAPTION = 300
 
@@ -35,6 +35,17 @@ class Group:
     lines: list[Line] = field(default_factory=list)
     level: int = 0
     rows: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Written:
+    """A block as text, its printed lines, and the cells of a table."""
+
+    text: str
+    lines: list[TextLine]
+    table: Table | None = None
+    unmade: bool = False
+    """A table of which only the lines are left: its cells would not have held all words."""
 
 
 def groups_of(pages: Iterable[Sequence[Line]], body: Body) -> list[Group]:
@@ -50,6 +61,9 @@ def groups_of(pages: Iterable[Sequence[Line]], body: Body) -> list[Group]:
 
 def _place(line: Line, groups: list[Group], body: Body, typical: float) -> None:
     last = groups[-1] if groups else None
+    if line.table is not None:
+        groups.append(Group(BlockKind.TABLE, [line]))
+        return
     level = heading_level(line, body)
     if level:
         if last is not None and last.kind is BlockKind.HEADING and _is_more_heading(last, line, level):
@@ -58,7 +72,7 @@ def _place(line: Line, groups: list[Group], body: Body, typical: float) -> None:
             groups.append(Group(BlockKind.HEADING, [line], level))
         return
     is_row = line.gap > ROW_GAP_EM and not _BULLET.match(line.text)
-    if last is None or last.kind is BlockKind.HEADING:
+    if last is None or last.kind in {BlockKind.HEADING, BlockKind.TABLE}:
         groups.append(Group(BlockKind.PARAGRAPH, [line], rows=is_row))
     elif last.rows or is_row:
         _place_row(line, groups, is_row=is_row, typical=typical)
@@ -156,7 +170,9 @@ def _gather(groups: Sequence[Group]) -> list[Group]:
     for group in groups:
         _tell_kind(group)
         last = gathered[-1] if gathered else None
-        if last is not None and last.kind is group.kind is BlockKind.LIST:
+        if group.kind is BlockKind.TABLE:
+            _gather_table(group, gathered)
+        elif last is not None and last.kind is group.kind is BlockKind.LIST:
             last.lines.extend(group.lines)
         elif last is not None and _is_stacked(last, group):
             last.rows = True
@@ -169,11 +185,26 @@ def _gather(groups: Sequence[Group]) -> list[Group]:
     return gathered
 
 
+def _gather_table(group: Group, gathered: list[Group]) -> None:
+    """Put a table to the one at the end of the page before, where it goes on from that."""
+    last = next((other for other in reversed(gathered) if other.kind is not BlockKind.FOOTNOTE), None)
+    part = group.lines[0].table
+    if last is not None and last.kind is BlockKind.TABLE and part is not None:
+        first, before = last.lines[0].table, last.lines[-1].table
+        if first is None or before is None or before.page + 1 != part.page:
+            gathered.append(group)
+            return
+        if goes_on(first, before, part, lambda lines: _joined(lines, frozenset())):
+            last.lines.extend(group.lines)
+            return
+    gathered.append(group)
+
+
 def _tell_kind(group: Group) -> None:
     if group.kind is not BlockKind.PARAGRAPH or group.rows:
         return
     size = sum(len(line.text) for line in group.lines)
-    if _CAPTION.match(group.lines[0].text) and size <= _LONG_CAPTION:
+    if CAPTION.match(group.lines[0].text) and size <= _LONG_CAPTION:
         group.kind = BlockKind.CAPTION
     elif _BULLET.match(group.lines[0].text) and size <= _LONG_ITEM:
         group.kind = BlockKind.LIST
@@ -195,30 +226,56 @@ def _is_stacked(last: Group, group: Group) -> bool:
     )
 
 
-def written(group: Group, words: frozenset[str]) -> tuple[str, list[TextLine]]:
+def written(group: Group, words: frozenset[str]) -> Written:
     """Return a block's text and its printed lines, spans counted from the block's beginning.
 
     Line ends become nothing between Han and a blank between words; a hyphen that only the line end made is undone,
     unless the document writes the word with a hyphen elsewhere (`words`).
     """
+    if group.kind is BlockKind.TABLE:
+        return _written_table(group, words)
+    text, pieces = _joined(group.lines, words, rows=group.rows, items=group.kind is BlockKind.LIST)
+    return Written(text, [_text_line(*piece) for piece in pieces if piece[2]])
+
+
+def _written_table(group: Group, words: frozenset[str]) -> Written:
+    """Return a table with cells; where a word would be lost, its printed lines as they stand."""
+    parts = [line.table for line in group.lines if line.table is not None]
+    made = write_table(parts, lambda lines: _joined(lines, words, apart=True))
+    if made is not None:
+        return Written(made.text, made.lines, made.table)
+    every = [line for part in parts for cell in part.cells for line in cell.lines]
+    text, pieces = _joined(every, words, rows=True)
+    return Written(text, [_text_line(*piece) for piece in pieces if piece[2]], unmade=True)
+
+
+def _joined(
+    lines: Sequence[Line], words: frozenset[str], *, rows: bool = False, items: bool = False, apart: bool = False
+) -> Joined:
+    """Return lines as running text, and where each of them stands in it.
+
+    Items of a list stand in lines of their own with `items`, behind a blank with `apart`.
+    """
     parts: list[str] = []
-    lines: list[TextLine] = []
+    pieces: list[tuple[Line, int, int]] = []
     at = 0
-    for place, line in enumerate(group.lines):
-        following = group.lines[place + 1] if place + 1 < len(group.lines) else None
-        text, between = _ending(group, line, following, words)
-        if text:
-            lines.append(_text_line(line, at, len(text)))
+    for place, line in enumerate(lines):
+        following = lines[place + 1] if place + 1 < len(lines) else None
+        breaks = rows or (items and following is not None and bool(_BULLET.match(following.text)))
+        text, between = _ending(line, following, words, breaks=breaks)
+        if apart and not between and following is not None and _BULLET.match(following.text):
+            between = " "
+        pieces.append((line, at, len(text)))
         parts += [text, between]
         at += len(text) + len(between)
-    return "".join(parts), lines
+    return "".join(parts), pieces
 
 
-def _ending(group: Group, line: Line, following: Line | None, words: frozenset[str]) -> tuple[str, str]:
+def _ending(line: Line, following: Line | None, words: frozenset[str], *, breaks: bool) -> tuple[str, str]:
     """Return a line's text without a hyphen that goes, and what stands between it and the next line."""
     if following is None:
         return line.text, ""
-    if group.rows or (group.kind is BlockKind.LIST and _BULLET.match(following.text)):
+    if breaks:
         return line.text, "\n"
     left, right = line.text, following.text
     stem = left if line.hyphen else left[:-1]

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from kaijuan.ingest.parsers.headings import numbered_level
-from kaijuan.ingest.parsers.pdf_lines import Line
+from kaijuan.ingest.parsers.pdf_lines import ROW_GAP_EM, Line
 
 _LONGEST = 90
 _LARGER = 1.12
@@ -27,8 +27,6 @@ _TITLE_NUMBER = re.compile(
 )
 _TITLE_LINES = 3
 _RICH_OUTLINE = 8
-ROW_GAP_EM = 2.0
-"""A gap inside a printed line wider than this parts the cells of a table."""
 _PASSAGE_LINES = 4
 
 
@@ -71,7 +69,7 @@ def _match(lines: Sequence[Line], wanted: dict[str, int]) -> int:
         text = f"{text} {line.text}"
         if len(text) > 2 * _LONGEST or _LEADERS.search(text):
             return 0
-        if level := wanted.pop(_key(text), 0):
+        if line.table is None and (level := wanted.pop(_key(text), 0)):
             for titled in lines[: place + 1]:
                 titled.outline = level
             return level
@@ -120,6 +118,8 @@ def _rounded(size: float) -> float:
 def heading_level(line: Line, body: Body) -> int:
     """Return the heading level of a line, 0 for text."""
     text = line.text
+    if line.table is not None:
+        return 0
     if line.outline:
         return min(line.outline, _MOST_LEVELS)
     if not _may_be_title(text):

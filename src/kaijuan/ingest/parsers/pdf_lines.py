@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import unicodedata
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
@@ -13,6 +14,10 @@ SOFT_HYPHENS = frozenset("\x02\ufffe\u00ad")
 """How the library and PDF makers write a hyphen that only the line end made."""
 _JOIN_EM = 1.0
 """Runs in one row closer than this many em are one stretch of text; farther apart they are columns or cells."""
+ROW_GAP_EM = 2.0
+"""A gap inside a printed line wider than this parts the cells of a table."""
+CAPTION = re.compile(r"(?:figure|fig\.|table|图|圖|表)\s*[A-Z]?\d{1,3}(?:[.\-–]\d{1,3})*(?:[.:：]|\s|$)", re.I)
+"""How the caption of a figure or table begins."""
 _HAN_GAP_EM = 0.6
 _FOLDED = ((0xFB00, 0xFB06), (0x2E80, 0x2FDF), (0xF900, 0xFAFF), (0xFF61, 0xFF9F))
 """Ligatures, radicals and compatibility forms that stand for ordinary characters and would not be found."""
@@ -34,8 +39,12 @@ class Run:
     upright: bool = True
     """False for text that runs up, down or leftwards: then only the box is known."""
     downward: bool = False
+    fixed: bool = False
+    """All characters are equally wide, as in code."""
     confidence: float = 1.0
     """Of text recognition; 1 for text as the file gives it."""
+    table: PrintedTable | None = None
+    """A table stands in the place of its runs while the reading order is found."""
 
     @property
     def height(self) -> float:
@@ -70,11 +79,78 @@ class Line:
     hyphen: bool = False
     """The line ends in a hyphen that is not part of the text."""
     confidence: float = 1.0
+    table: PrintedTable | None = None
+    """The line stands for a table; its text is that of the cells, one after the other."""
 
     @property
     def height(self) -> float:
         """Return the height of the box, in points."""
         return self.y1 - self.y0
+
+
+@dataclass(slots=True)
+class PrintedCell:
+    """A cell with the printed lines in it; rows and columns are counted from 0."""
+
+    row: int
+    column: int
+    lines: list[Line]
+    rows: int = 1
+    columns: int = 1
+
+
+@dataclass(slots=True)
+class PrintedTable:
+    """A table, or the part of one that stands on one page."""
+
+    page: int
+    borders: tuple[float, ...]
+    """The x-coordinates of the columns' borders, one more than columns."""
+    cells: list[PrintedCell]
+    x0: float
+    y0: float
+    x1: float
+    y1: float
+    ruled: bool
+    """Rules part its cells."""
+    headers: int = 0
+    """Rows above a rule that is known to stand below the header."""
+
+    @property
+    def rows(self) -> int:
+        """Return how many rows it has."""
+        return max((cell.row + cell.rows for cell in self.cells), default=0)
+
+    def run(self) -> Run:
+        """Return what stands in the place of its runs while the reading order is found."""
+        return Run(
+            chars=[f"\ufffc{self.page} {self.x0} {self.y0}"],
+            lefts=[self.x0],
+            rights=[self.x1],
+            x0=self.x0,
+            y0=self.y0,
+            x1=self.x1,
+            y1=self.y1,
+            size=1.0,
+            bold=False,
+            table=self,
+        )
+
+    def line(self) -> Line:
+        """Return the line that stands for it in the reading order."""
+        every = [line for cell in self.cells for line in cell.lines]
+        return Line(
+            text=" ".join(line.text for line in every),
+            edges=(),
+            page=self.page,
+            x0=self.x0,
+            y0=self.y0,
+            x1=self.x1,
+            y1=self.y1,
+            size=every[0].size,
+            bold=False,
+            table=self,
+        )
 
 
 def sureness(lines: Iterable[Line]) -> float:

@@ -6,8 +6,11 @@ recursive XY-cut (Nagy and Seth 1984), but lines that span it end a band, so tha
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
+from kaijuan.ingest.parsers.pdf_columns import column_tables, framed_tables
+from kaijuan.ingest.parsers.pdf_graphics import Graphics
+from kaijuan.ingest.parsers.pdf_grids import ruled_tables
 from kaijuan.ingest.parsers.pdf_lines import Line, LineMaker, Run, join_near, rows_of
 
 _LEAST_ROWS = 5
@@ -21,13 +24,17 @@ _DEEPEST = 2
 _CROSSING_SLACK = 2.0
 
 
-def lines_in_order(runs: Sequence[Run], page: int, maker: LineMaker) -> list[Line]:
-    """Return the page's printed lines in reading order; each knows its column and that column's borders."""
-    near = join_near(_without_copies(runs))
-    upright = [run for run in near if run.upright]
+def lines_in_order(runs: Sequence[Run], graphics: Graphics, page: int, maker: LineMaker) -> list[Line]:
+    """Return the page's printed lines in reading order; each knows its column and that column's borders.
+
+    A table is one line.
+    """
+    tables, rest = ruled_tables(_without_copies(runs), graphics.lying, graphics.standing, page, maker)
+    framed, near = framed_tables(join_near(rest), graphics, page, maker)
+    upright = [run for run in near if run.upright] + [table.run() for table in (*tables, *framed)]
     lines: list[Line] = []
     for number, region in enumerate(_regions(upright, 0)):
-        _set_region(region, number, page, maker, lines)
+        _set_region(_with_tables(region, graphics, page, maker), number, page, maker, lines)
     _widen(lines)
     sideways = [run for run in near if not run.upright]
     # Text turned to the left is read with its lines from left to right, text turned to the right the other way.
@@ -50,13 +57,35 @@ def _without_copies(runs: Sequence[Run]) -> list[Run]:
 
 
 def _set_region(region: Sequence[Run], number: int, page: int, maker: LineMaker, lines: list[Line]) -> None:
-    made = [line for row in rows_of(region) if (line := maker.line(row, page)) is not None]
+    made = list(_lines(region, page, maker))
     if not made:
         return
-    left, right = _borders(made)
+    left, right = _borders([line for line in made if line.table is None] or made)
     for line in made:
         line.column, line.left, line.right = number, left, right
     lines.extend(made)
+
+
+def _with_tables(region: Sequence[Run], graphics: Graphics, page: int, maker: LineMaker) -> list[Run]:
+    """Return a region's runs with a table in the place of those that make one."""
+    rows = rows_of(region)
+    kept: list[Run] = []
+    at = 0
+    for found in column_tables(rows, graphics, page, maker):
+        kept += [run for row in rows[at : found.first] for run in row]
+        kept.append(found.table.run())
+        at = found.end
+    return kept + [run for row in rows[at:] for run in row]
+
+
+def _lines(region: Sequence[Run], page: int, maker: LineMaker) -> Iterator[Line]:
+    """Yield the lines of a region from top to bottom; what stands beside a table is read before it."""
+    for row in rows_of(region):
+        beside = [run for run in row if run.table is None]
+        for part in rows_of(beside) if len(beside) < len(row) else [beside]:
+            if (line := maker.line(part, page)) is not None:
+                yield line
+        yield from (run.table.line() for run in row if run.table is not None)
 
 
 def _widen(lines: Sequence[Line]) -> None:

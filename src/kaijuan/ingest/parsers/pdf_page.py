@@ -3,26 +3,26 @@
 from __future__ import annotations
 
 import ctypes
-from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from collections.abc import Iterator
+from dataclasses import dataclass, field
 from itertools import pairwise
 from typing import Any
 
 import pypdfium2.raw as pdfium
 
+from kaijuan.ingest.parsers.pdf_graphics import Graphics, Place, graphics_of
 from kaijuan.ingest.parsers.pdf_lines import Run
 
 _BREAK_EM = 1.0
 _BASELINE_EM = 0.45
 _BOLD_WEIGHT = 600
 _BOLD_NAMES = ("bold", "heavy", "black", "simhei", "heiti", "-hei", "黑体")
+_FIXED_NAMES = ("mono", "courier", "consol", "menlo", "cmtt", "typewriter", "lmtt", "fixed")
 _FEW_CHARACTERS = 25
 _MANY_PATHS = 60
 _SCAN_SHARE = 0.5
 _MAX_OBJECTS = 2000
 _BAD_SHARE = 0.3
-
-Place = Callable[[float, float, float, float], tuple[float, float, float, float]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,6 +47,7 @@ class PageText:
     runs: list[Run]
     unread: bool
     """The page shows something, but has no usable text layer."""
+    graphics: Graphics = field(default_factory=Graphics)
 
 
 def read_page(page: Any) -> PageText:
@@ -59,7 +60,8 @@ def read_page(page: Any) -> PageText:
         width, height = height, width
     text = page.get_textpage()
     try:
-        glyphs = list(_glyphs(text.raw, placing(box, turned), width, height))
+        place = placing(box, turned)
+        glyphs = list(_glyphs(text.raw, place, width, height))
         runs = [_run(text.raw, part) for part in _cut(glyphs)]
     finally:
         text.close()
@@ -69,7 +71,8 @@ def read_page(page: Any) -> PageText:
         # A font without a usable character map: what comes out are not words.
         return PageText(width=width, height=height, runs=[], unread=True)
     unread = visible < _FEW_CHARACTERS and _shows_something(page, width * height, visible)
-    return PageText(width=width, height=height, runs=runs, unread=unread)
+    graphics = graphics_of(page, place) if runs else Graphics()
+    return PageText(width=width, height=height, runs=runs, unread=unread, graphics=graphics)
 
 
 def placing(box: Any, turned: int) -> Place:
@@ -171,6 +174,7 @@ def _run(text: Any, part: list[Glyph]) -> Run:
     backward = sum(1 for step in steps if step < -0.5) > len(steps) * 0.3
     down = _runs_upward_or_down(part)
     sizes = sorted(glyph.size for glyph in solid)
+    bold, fixed = _font(text, solid[len(solid) // 2].index)
     return Run(
         chars=[glyph.char for glyph in part],
         lefts=[glyph.x0 for glyph in part],
@@ -180,20 +184,21 @@ def _run(text: Any, part: list[Glyph]) -> Run:
         x1=max(glyph.x1 for glyph in solid),
         y1=max(glyph.y1 for glyph in solid),
         size=sizes[len(sizes) // 2],
-        bold=_is_bold(text, solid[len(solid) // 2].index),
+        bold=bold,
         upright=not (backward or down),
         downward=down and solid[-1].y0 > solid[0].y0,
+        fixed=fixed,
     )
 
 
-def _is_bold(text: Any, index: int) -> bool:
-    if pdfium.FPDFText_GetFontWeight(text, index) >= _BOLD_WEIGHT:
-        return True
+def _font(text: Any, index: int) -> tuple[bool, bool]:
+    """Return whether a character's font is bold, and whether all its characters are equally wide."""
     name = ctypes.create_string_buffer(128)
     flags = ctypes.c_int()
     length = pdfium.FPDFText_GetFontInfo(text, index, name, len(name), flags)
     font = name.raw[: max(min(length, len(name)) - 1, 0)].decode("utf-8", "replace").lower()
-    return any(word in font for word in _BOLD_NAMES)
+    bold = pdfium.FPDFText_GetFontWeight(text, index) >= _BOLD_WEIGHT or any(word in font for word in _BOLD_NAMES)
+    return bold, any(word in font for word in _FIXED_NAMES)
 
 
 def _is_bad(char: str) -> bool:
