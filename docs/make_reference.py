@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from itertools import pairwise
 from pathlib import Path
 from typing import Literal, get_args, get_origin
@@ -72,6 +72,8 @@ def _kind(annotation: object) -> str:
         return " or ".join(map(str, get_args(annotation)))
     if get_origin(annotation) is tuple or annotation == tuple[str, ...] | None:
         return "list of texts" + ("" if get_origin(annotation) is tuple else " or none")
+    if get_origin(annotation) is Mapping:
+        return "table of texts"
     names = {"str": "text", "int": "whole number", "float": "number", "bool": "true or false", "SecretStr": "text"}
     kind = getattr(annotation, "__name__", "") or str(annotation).replace("| None", "or none")
     return " ".join(names.get(word, word) for word in kind.split())

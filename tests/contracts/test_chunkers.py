@@ -1,20 +1,26 @@
 """Every chunker against the shared contract."""
 
-from kaijuan.ingest.chunkers.recursive import RecursiveChunker
-from kaijuan.ingest.settings import ChunkSettings
+import pytest
+
+from kaijuan import registry
+from kaijuan.ingest.ports import Chunker
+from kaijuan.ingest.settings import CutSettings
 from kaijuan.testing.contracts.chunker import ChunkerContract
 
-
-class TestRecursive(ChunkerContract):
-    limit = 448
-
-    def make(self) -> RecursiveChunker:
-        return RecursiveChunker(ChunkSettings())
+USUAL = CutSettings()
+SMALL = CutSettings(child_tokens=16, max_tokens=24, parent_tokens=60, window_chars=1000)
+WORDS = sorted(registry.targets("chunker"))
 
 
-class TestRecursiveInSmallPieces(ChunkerContract):
-    limit = 24
+@pytest.mark.parametrize("sizes", [USUAL, SMALL], ids=["usual", "small"], scope="class")
+@pytest.mark.parametrize("word", WORDS, scope="class")
+class TestChunkers(ChunkerContract):
+    @pytest.fixture(autouse=True)
+    def _chosen(self, word: str, sizes: CutSettings) -> None:
+        self.word, self.sizes = word, sizes
+        self.limit = sizes.max_tokens
+        self.parents_overlap = word == "sentence_window"
 
-    def make(self) -> RecursiveChunker:
-        settings = ChunkSettings(child_tokens=16, max_tokens=24, parent_tokens=60, window_chars=1000)
-        return RecursiveChunker(settings)
+    def make(self) -> Chunker:
+        made: Chunker = registry.load("chunker", self.word)(self.sizes)
+        return made

@@ -6,7 +6,7 @@ from collections.abc import AsyncIterator, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Protocol, runtime_checkable
 
-from kaijuan.core.documents import Block, ChunkLevel, Metadata, ParsedDocument
+from kaijuan.core.documents import Block, ChunkLevel, Metadata, ParsedBlock, ParsedDocument
 from kaijuan.core.spans import Span
 from kaijuan.ingest.metadata import storable
 
@@ -136,3 +136,13 @@ class Chunker(Protocol):
     def chunk(self, text: str, blocks: Sequence[Block], tokenizer: Tokenizer) -> list[ChunkDraft]:
         """Return children and parents. Children cover every content character of the blocks (headings are
         covered by the title path and the parents), none is above the token limit, parents cover their children."""
+
+
+class Chunking(Protocol):
+    """Which chunker cuts a document. Pure: a kind and a shape always lead to the same chunker."""
+
+    def shape_of(self, kind: str, text: str, blocks: Sequence[Block | ParsedBlock]) -> str:
+        """Return what the document looks like, with the revision of the rules that say so. No colon in it."""
+
+    def chunker_for(self, kind: str, shape: str) -> Chunker:
+        """Return the chunker for documents of a kind that look like `shape`, a word that `shape_of` gave."""

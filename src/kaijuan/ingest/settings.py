@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Literal
 
 from pydantic import BaseModel, ConfigDict, Field, field_validator, model_validator
 
+Shape = Literal["code", "faq", "prose", "slides", "statute", "table"]
+"""What a document looks like, whatever its format."""
 
-class ChunkSettings(BaseModel):
-    """How documents are cut. Defaults: children of about 256 under parents of about 1,000 (spec C2)."""
+
+class CutSettings(BaseModel):
+    """Sizes that every strategy of cutting shares. Children of about 256 under parents of about 1,000 (spec C2)."""
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 
@@ -24,10 +28,26 @@ class ChunkSettings(BaseModel):
     """Characters given to the tokenizer in one call. Longer documents are measured piece by piece."""
 
     @model_validator(mode="after")
-    def _ordered(self) -> ChunkSettings:
+    def _ordered(self) -> CutSettings:
         if not self.child_tokens <= self.max_tokens <= self.parent_tokens:
             raise ValueError("chunk sizes must be ordered: child_tokens <= max_tokens <= parent_tokens")
         return self
+
+
+class ChunkSettings(CutSettings):
+    """How documents are cut: which strategy, and how large the pieces are."""
+
+    strategy: str = "recursive"
+    """For documents that no table below names. auto chooses by kind and shape; by name: code, faq, fixed, legal, list,
+    parent_child, recursive, sentence_window, sliding, structural, table, or a chunker of another package."""
+    by_kind: Mapping[str, str] = Field(default_factory=dict)
+    """Strategies for kinds of documents: pdf = "structural". Kinds are those that `kaijuan list` shows."""
+    by_shape: Mapping[Shape, str] = Field(default_factory=dict)
+    """Strategies for what documents look like, of any kind not named above: statute = "legal"."""
+
+    def sizes(self) -> CutSettings:
+        """Return the sizes alone: what a chunker depends on."""
+        return CutSettings(**{name: getattr(self, name) for name in CutSettings.model_fields})
 
 
 class IngestSettings(BaseModel):

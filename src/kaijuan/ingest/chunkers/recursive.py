@@ -11,25 +11,19 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
 from kaijuan.core.documents import Block, BlockKind, ChunkLevel
-from kaijuan.core.ids import stable_id
 from kaijuan.core.spans import Span, trim
 from kaijuan.ingest.chunkers.measure import Ruler, in_number, safe_cut
+from kaijuan.ingest.chunkers.sections import Section, sections, shared_depth
 from kaijuan.ingest.chunkers.split import Piece, clause_cuts, grouped, sentence_cuts, split_section
+from kaijuan.ingest.chunkers.units import Path, common, strategy_mark, window_cut
 from kaijuan.ingest.ports import ChunkDraft, Tokenizer
-from kaijuan.ingest.settings import ChunkSettings
+from kaijuan.ingest.settings import CutSettings
 
 NAME = "recursive"
 VERSION = 2
 _SENTENCE_REACH = 400
 """Characters before the overlap in which a sentence start is looked for, so that the first one found is real."""
 _SENTENCE_ENDS = frozenset('。！？.!?…；;"”’』」)）')
-Path = tuple[str, ...]
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _Section:
-    path: Path
-    blocks: tuple[Block, ...]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -48,26 +42,26 @@ class _Core:
 class RecursiveChunker:
     """Cuts any document; measures with the embedder's tokenizer, one call for each window of the text."""
 
-    def __init__(self, settings: ChunkSettings) -> None:
+    def __init__(self, settings: CutSettings) -> None:
         self._settings = settings
 
     @property
     def fingerprint(self) -> str:
-        """Name, version and a digest of every setting."""
-        return f"{NAME}-{VERSION}-{stable_id('chunker', self._settings.model_dump_json())[:12]}"
+        """Name, version and a digest of every size."""
+        return strategy_mark(NAME, VERSION, self._settings)
 
     def chunk(self, text: str, blocks: Sequence[Block], tokenizer: Tokenizer) -> list[ChunkDraft]:
         """Return parents, each followed by its children, in reading order. Linear in the length of `text`."""
         drafts: list[ChunkDraft] = []
-        depth = _shared_depth(blocks) + 1
+        depth = shared_depth(blocks) + 1
         for stretch in _stretches(text, blocks, self._settings.window_chars):
             window = Span(stretch[0].span.start, stretch[-1].span.end)
             ruler = Ruler(text, window, tokenizer)
-            sections = [
+            made = [
                 (_core_path(section, depth), split_section(text, section.blocks, ruler, self._settings))
-                for section in _sections(stretch)
+                for section in sections(stretch)
             ]
-            for parent in self._parents(text, ruler, sections):
+            for parent in self._parents(text, ruler, made):
                 drafts.extend(self._drafts(text, parent, ruler, len(drafts)))
         return drafts
 
@@ -77,7 +71,7 @@ class RecursiveChunker:
         pieces = [piece for _, made in sections for piece in made]
         start, end = pieces[0].span.start, pieces[-1].span.end
         if ruler.count(start, end) <= limits.child_tokens:
-            path = _common([paths.path for paths, _ in sections])
+            path = common([paths.path for paths, _ in sections])
             whole = ruler.count(start, end)
             return [[_Core(start=start, end=end, tokens=whole, path=path, top=(), overlaps=False)]]
         families = [_cores(text, ruler, made, paths, limits) for paths, made in sections]
@@ -86,7 +80,7 @@ class RecursiveChunker:
         return _merge_parents(ruler, parted, limits.parent_tokens)
 
     def _drafts(self, text: str, cores: Sequence[_Core], ruler: Ruler, position: int) -> Iterator[ChunkDraft]:
-        path = _common([core.path for core in cores])
+        path = common([core.path for core in cores])
         whole = trim(text, Span(cores[0].start, cores[-1].end))
         tokens = ruler.count(whole.start, whole.end)
         yield ChunkDraft(level=ChunkLevel.PARENT, span=whole, parent=None, title_path=path, tokens=tokens)
@@ -124,7 +118,7 @@ class _Paths:
     top: Path
 
 
-def _core_path(section: _Section, depth: int) -> _Paths:
+def _core_path(section: Section, depth: int) -> _Paths:
     return _Paths(section.path, section.path[:depth])
 
 
@@ -139,21 +133,6 @@ def _word_start(text: str, earliest: int, end: int) -> int:
     while at < end and (safe_cut(text, at, 0) != at or in_number(text, at)):
         at += 1
     return at
-
-
-def _shared_depth(blocks: Sequence[Block]) -> int:
-    """Return how many titles all content shares: below them lie the top-level sections."""
-    return len(_common([block.title_path for block in blocks if block.kind is not BlockKind.HEADING]))
-
-
-def _common(paths: Sequence[Path]) -> Path:
-    if not paths:
-        return ()
-    low, high = min(paths), max(paths)
-    for depth, title in enumerate(low):
-        if depth >= len(high) or high[depth] != title:
-            return low[:depth]
-    return low
 
 
 def _stretches(text: str, blocks: Sequence[Block], limit: int) -> Iterator[list[Block]]:
@@ -185,42 +164,13 @@ def _within(text: str, block: Block, limit: int) -> Iterator[Block]:
     at = span.start
     while span.end - at > limit:
         left = span.end - at
-        cut = _window_cut(text, at, at + -(-left // -(-left // limit)))
+        cut = window_cut(text, at, at + -(-left // -(-left // limit)))
         yield replace(block, span=Span(at, cut))
         at = cut
     yield replace(block, span=Span(at, span.end))
 
 
-def _window_cut(text: str, start: int, end: int) -> int:
-    floor = end - (end - start) // 8
-    for mark in ("\n\n", "\n", "。", ". ", " "):
-        at = text.rfind(mark, floor, end)
-        if at >= 0:
-            return at + len(mark)
-    return safe_cut(text, end, floor)
-
-
-def _sections(blocks: Sequence[Block]) -> Iterator[_Section]:
-    """Yield runs of blocks below the same headings, the headings in front; late headings join the last run."""
-    run: list[Block] = []
-    path: Path | None = None
-    headings: list[Block] = []
-    for block in blocks:
-        if block.kind is BlockKind.HEADING:
-            headings.append(block)
-            continue
-        if path is not None and (headings or block.title_path != path):
-            yield _Section(path=path, blocks=tuple(run))
-            run = []
-        run.extend([*headings, block])
-        headings = []
-        path = block.title_path
-    run.extend(headings)
-    if run:
-        yield _Section(path=headings[0].title_path if path is None else path, blocks=tuple(run))
-
-
-def _cores(text: str, ruler: Ruler, pieces: list[Piece], paths: _Paths, limits: ChunkSettings) -> list[_Core]:
+def _cores(text: str, ruler: Ruler, pieces: list[Piece], paths: _Paths, limits: CutSettings) -> list[_Core]:
     """Put the pieces of one section together to children."""
 
     def size(first: int, end: int) -> int:
@@ -259,13 +209,13 @@ def _join(ruler: Ruler, first: _Core, second: _Core) -> _Core:
         start=first.start,
         end=second.end,
         tokens=ruler.count(first.start, second.end),
-        path=_common([first.path, second.path]),
+        path=common([first.path, second.path]),
         top=second.top,
         overlaps=second.overlaps,
     )
 
 
-def _merge_small(ruler: Ruler, families: Sequence[list[_Core]], limits: ChunkSettings) -> list[list[_Core]]:
+def _merge_small(ruler: Ruler, families: Sequence[list[_Core]], limits: CutSettings) -> list[list[_Core]]:
     """Join the children of tiny neighbouring sections below the same top-level title."""
     small = limits.child_tokens // 4
     merged: list[list[_Core]] = []

@@ -11,7 +11,7 @@ from kaijuan.core.documents import ATOMIC_KINDS, Block, BlockKind
 from kaijuan.core.spans import Span
 from kaijuan.core.text.sentences import sentences
 from kaijuan.ingest.chunkers.measure import Ruler, after_number, before_number, in_number, safe_cut
-from kaijuan.ingest.settings import ChunkSettings
+from kaijuan.ingest.settings import CutSettings
 
 Cuts = Callable[[str, Span], list[int]]
 """Where a span may be cut at one level, as positions strictly inside it."""
@@ -48,11 +48,19 @@ def _at(pattern: re.Pattern[str]) -> Cuts:
     return cuts
 
 
+def matches(pattern: str) -> Cuts:
+    """Return the level of cuts at the ends of what a pattern matches."""
+    return _at(re.compile(pattern))
+
+
 def _sentence_cuts(text: str, span: Span) -> list[int]:
     found = (sentence.start + span.start for sentence in sentences(span.of(text)))
     return [at for at in found if span.start < at < span.end]
 
 
+blank_line_cuts: Cuts = _at(_BLANK_LINE)
+line_cuts: Cuts = _at(_LINE)
+item_cuts: Cuts = _at(_ITEM)
 clause_cuts: Cuts = _at(_CLAUSE)
 sentence_cuts: Cuts = _sentence_cuts
 _PROSE: tuple[Cuts, ...] = (_at(_BLANK_LINE), _sentence_cuts, _at(_LINE), clause_cuts)
@@ -113,7 +121,7 @@ def _blank_before(text: str, start: int, cut: int) -> int | None:
     return None
 
 
-def split_section(text: str, blocks: Sequence[Block], ruler: Ruler, settings: ChunkSettings) -> list[Piece]:
+def split_section(text: str, blocks: Sequence[Block], ruler: Ruler, settings: CutSettings) -> list[Piece]:
     """Return the pieces of one section in order, without gaps between the first and the last but white space."""
     pieces: list[Piece] = []
     for group in _joined_lists(blocks):
@@ -153,7 +161,7 @@ def sticky_tokens(pieces: Sequence[Piece]) -> int:
     return total
 
 
-def _heading(text: str, span: Span, ruler: Ruler, settings: ChunkSettings, *, stuck: int) -> list[Piece]:
+def _heading(text: str, span: Span, ruler: Ruler, settings: CutSettings, *, stuck: int) -> list[Piece]:
     """A heading leads what follows; one too long for that is a wrongly marked paragraph and is cut like one."""
     most = settings.child_tokens // 2
     tokens = ruler.count(span.start, span.end)
@@ -165,7 +173,7 @@ def _heading(text: str, span: Span, ruler: Ruler, settings: ChunkSettings, *, st
     return made
 
 
-def _stick_lead_in(text: str, pieces: list[Piece], ruler: Ruler, settings: ChunkSettings) -> None:
+def _stick_lead_in(text: str, pieces: list[Piece], ruler: Ruler, settings: CutSettings) -> None:
     """Tie the sentence that announces a list or table ("as follows:") to it."""
     if not pieces or pieces[-1].sticky or not pieces[-1].prose:
         return
@@ -184,7 +192,7 @@ def _stick_lead_in(text: str, pieces: list[Piece], ruler: Ruler, settings: Chunk
     pieces.append(Piece(span=Span(start, last.span.end), tokens=tokens, sticky=True))
 
 
-def _block(text: str, group: _Group, ruler: Ruler, settings: ChunkSettings, *, room: int) -> list[Piece]:
+def _block(text: str, group: _Group, ruler: Ruler, settings: CutSettings, *, room: int) -> list[Piece]:
     """Atomic blocks stay whole up to the hard limit (spec C3), prose up to the aimed size."""
     span = group.span
     prose = group.kind not in ATOMIC_KINDS or group.kind is BlockKind.LIST

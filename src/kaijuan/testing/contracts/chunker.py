@@ -41,9 +41,17 @@ def blocks_of(*parts: tuple[BlockKind, str], gap: str = "\n\n") -> tuple[str, li
 
 
 def check_drafts(
-    text: str, blocks: Sequence[Block], drafts: Sequence[ChunkDraft], tokenizer: Tokenizer, limit: int
+    text: str,
+    blocks: Sequence[Block],
+    drafts: Sequence[ChunkDraft],
+    tokenizer: Tokenizer,
+    limit: int,
+    *,
+    parents_overlap: bool = False,
 ) -> None:
     """Assert everything the port promises about `drafts`."""
+    places = [(draft.level, draft.span) for draft in drafts]
+    assert len(set(places)) == len(places), "two chunks of one level with one span"
     children = [draft for draft in drafts if draft.level is ChunkLevel.CHILD]
     for draft in drafts:
         content = draft.span.of(text)
@@ -62,7 +70,11 @@ def check_drafts(
             assert not gap.of(text).strip(), f"lost: {gap.of(text)!r}"
     assert all(a.span.start < b.span.start and a.span.end <= b.span.end for a, b in pairwise(children))
     parents = [draft.span for draft in drafts if draft.level is ChunkLevel.PARENT]
-    assert all(a.end <= b.start for a, b in pairwise(parents)), "parents overlap"
+    assert all(a.start <= b.start and a.end <= b.end for a, b in pairwise(parents)), "parents out of order"
+    assert parents_overlap or all(a.end <= b.start for a, b in pairwise(parents)), "parents overlap"
+    assert {child.parent for child in children} == {
+        at for at, draft in enumerate(drafts) if draft.level is ChunkLevel.PARENT
+    }, "a parent without children"
 
 
 UNBROKEN = "开卷有益学而时习之温故知新不亦说乎有朋自远方来" * 364
@@ -76,6 +88,8 @@ class ChunkerContract:
     """Behaviour shared by all chunkers."""
 
     limit: int
+    parents_overlap = False
+    """Whether one passage may stand in several parents (windows around sentences)."""
 
     def make(self) -> Chunker:
         """Return the chunker under test; no child of it may have more than `limit` tokens."""
@@ -90,7 +104,7 @@ class ChunkerContract:
         text, blocks = blocks_of((BlockKind.HEADING, "请假"), (BlockKind.PARAGRAPH, "年假为十天。"))
         drafts = self.make().chunk(text, blocks, PieceTokenizer())
         assert [draft.level for draft in drafts] == [ChunkLevel.PARENT, ChunkLevel.CHILD]
-        check_drafts(text, blocks, drafts, PieceTokenizer(), self.limit)
+        check_drafts(text, blocks, drafts, PieceTokenizer(), self.limit, parents_overlap=self.parents_overlap)
 
     @pytest.mark.parametrize(
         ("kind", "content"),
@@ -109,7 +123,7 @@ class ChunkerContract:
     def test_nothing_is_lost_and_nothing_is_too_long(self, kind: BlockKind, content: str) -> None:
         text, blocks = blocks_of((BlockKind.PARAGRAPH, "前言。"), (kind, content), (BlockKind.PARAGRAPH, "The end."))
         drafts = self.make().chunk(text, blocks, PieceTokenizer())
-        check_drafts(text, blocks, drafts, PieceTokenizer(), self.limit)
+        check_drafts(text, blocks, drafts, PieceTokenizer(), self.limit, parents_overlap=self.parents_overlap)
 
     def test_the_same_input_gives_the_same_output(self) -> None:
         text, blocks = blocks_of((BlockKind.HEADING, "A"), (BlockKind.PARAGRAPH, BILINGUAL))
