@@ -46,6 +46,7 @@ BUILT_IN = MappingProxyType(
         ("parser", "epub"): ("kaijuan.ingest.parsers.epub:EpubParser", ""),
         ("parser", "faq"): ("kaijuan.ingest.parsers.faq:FaqParser", ""),
         ("parser", "html"): ("kaijuan.ingest.parsers.html:HtmlParser", ""),
+        ("parser", "image"): ("kaijuan.ingest.parsers.image:ImageParser", ""),
         ("parser", "ipynb"): ("kaijuan.ingest.parsers.notebook:NotebookParser", ""),
         ("parser", "json"): ("kaijuan.ingest.parsers.json_text:JsonParser", ""),
         ("parser", "markdown"): ("kaijuan.ingest.parsers.markdown:MarkdownParser", ""),

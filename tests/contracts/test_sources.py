@@ -2,16 +2,21 @@
 
 import csv
 import os
+import sqlite3
 import zipfile
+from contextlib import closing
 from pathlib import Path
 
 import pytest
+from pydantic import SecretStr
 
 from kaijuan.ingest.ports import Source
 from kaijuan.ingest.settings import IngestSettings
 from kaijuan.ingest.sources.expanding import ExpandingSource
 from kaijuan.ingest.sources.faq import FaqSource
 from kaijuan.ingest.sources.files import FileSource
+from kaijuan.ingest.sources.settings import SqlSettings
+from kaijuan.ingest.sources.sql import SqlSource
 from kaijuan.testing.contracts.source import Place, SourceContract, walked
 
 
@@ -145,3 +150,45 @@ class TestFaq(SourceContract):
         items, failures = await walked(FaqSource(max_bytes=self.limit), place.target())
         assert items == {}
         assert [failure.code for failure in failures] == ["document_oversize"]
+
+
+class Table:
+    """A table of a database; names are the ids."""
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        self._do("create table notes (id text primary key, body text, seen integer default 0)")
+
+    def _do(self, statement: str, *values: str) -> None:
+        with closing(sqlite3.connect(self.path)) as base, base:
+            base.execute(statement, values)
+
+    def target(self) -> str:
+        return "sql:notes"
+
+    def put(self, name: str, data: bytes) -> None:
+        self._do("insert or replace into notes (id, body) values (?, ?)", name, data.decode())
+
+    def drop(self, name: str) -> None:
+        self._do("delete from notes where id = ?", name)
+
+    def touch(self, name: str) -> None:
+        self._do("update notes set seen = seen + 1 where id = ?", name)
+
+    def close(self) -> None:
+        self.path.unlink()
+
+
+class TestSql(SourceContract):
+    @pytest.fixture
+    def place(self, tmp_path: Path) -> Place:
+        self.path = tmp_path / "notes.db"
+        return Table(self.path)
+
+    def make(self) -> Source:
+        query = "select id, body from notes order by id"
+        settings = SqlSettings(url=SecretStr(f"sqlite:///{self.path}"), query=query, text=("body",))
+        return SqlSource(settings, max_bytes=self.limit)
+
+    def foreign(self) -> str:
+        return "notes.db"

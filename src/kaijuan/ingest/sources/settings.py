@@ -2,13 +2,31 @@
 
 from __future__ import annotations
 
+import re
 from typing import Annotated, Any, Literal
 
-from pydantic import BaseModel, ConfigDict, Discriminator, Field, SecretStr, Tag, field_validator, model_validator
+from pydantic import (
+    BaseModel,
+    BeforeValidator,
+    ConfigDict,
+    Discriminator,
+    Field,
+    SecretStr,
+    Tag,
+    field_validator,
+    model_validator,
+)
 
-Patterns = tuple[str, ...]
-"""Globs as in .gitignore."""
-Columns = tuple[str, ...]
+
+def _several(given: object) -> object:
+    return (given,) if isinstance(given, str) else given
+
+
+Patterns = Annotated[tuple[str, ...], BeforeValidator(_several)]
+"""Globs as in .gitignore; one may stand bare."""
+Columns = Annotated[tuple[str, ...], BeforeValidator(_several)]
+_COMMENT = re.compile(r"--[^\n]*|/\*.*?\*/", re.DOTALL)
+_READS = re.compile(r"[\s(]*(?:select|with|values|table)\b", re.IGNORECASE)
 
 
 class SourceSettings(BaseModel):
@@ -92,6 +110,8 @@ class SqlSettings(SourceSettings):
     """Whether rows of one id that follow each other are one document."""
     rows: int = Field(default=1_000_000, ge=1)
     """Most rows that one walk reads."""
+    seconds: float = Field(default=300.0, gt=0, le=86_400)
+    """Longest wait for the database, where its driver can be told."""
 
     @field_validator("id")
     @classmethod
@@ -99,6 +119,13 @@ class SqlSettings(SourceSettings):
         if not id:
             raise ValueError("at least one column must name a document")
         return id
+
+    @field_validator("query")
+    @classmethod
+    def _reads(cls, query: str) -> str:
+        if not _READS.match(_COMMENT.sub(" ", query)):
+            raise ValueError("a query begins with SELECT, WITH, VALUES or TABLE")
+        return query
 
     @model_validator(mode="after")
     def _one_text(self) -> SqlSettings:
