@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Literal, get_args, get_origin
 
 from annotated_types import MinLen
-from pydantic import BaseModel, SecretStr
+from pydantic import BaseModel, BeforeValidator, SecretStr
 from pydantic_core import PydanticUndefined
 
 from kaijuan import errors
@@ -46,7 +46,7 @@ def setting_rows(section: str, model: type[BaseModel]) -> Iterator[str]:
         if name == "kind" and section == NAMED:
             continue
         default = "" if field.default is PydanticUndefined else _shown(field.default)
-        bounds = ", ".join(_bound(rule) for rule in field.metadata)
+        bounds = ", ".join(_bound(rule) for rule in field.metadata if not isinstance(rule, BeforeValidator))
         yield f"| `{section}.{name}` | {_kind(field.annotation)} | `{default}` | {bounds} | {_said(model, name)} |"
 
 
