@@ -14,7 +14,7 @@ from pydantic_core import PydanticCustomError
 from kaijuan.answer.settings import AnswerSettings
 from kaijuan.errors import UsageError
 from kaijuan.index.settings import IndexSettings
-from kaijuan.ingest.settings import ChunkSettings, IngestSettings
+from kaijuan.ingest.settings import ChunkSettings, GateSettings, IngestSettings
 from kaijuan.ingest.sources.settings import NamedSource
 from kaijuan.jobs.settings import JobSettings
 from kaijuan.retrieve.settings import RetrieveSettings
@@ -106,6 +106,7 @@ class Config(BaseModel):
     model_config = ConfigDict(extra="forbid", frozen=True, hide_input_in_errors=True)
 
     ingest: IngestSettings = IngestSettings()
+    gate: GateSettings = GateSettings()
     chunk: ChunkSettings = ChunkSettings()
     embedder: EmbedderSettings = EmbedderSettings()
     index: IndexSettings = IndexSettings()

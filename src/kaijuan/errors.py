@@ -7,7 +7,7 @@ KaijuanError
 │   └── EvalDataError
 ├── DocumentError         one file or record is at fault; a run goes on without it
 │   ├── MissingSourceError, EmptyDocumentError, BrokenDocumentError, EncryptedDocumentError
-│   ├── UnsupportedDocumentError, OversizeDocumentError
+│   ├── UnsupportedDocumentError, OversizeDocumentError, WrongLanguageError
 │   └── ParseTimeoutError, ParseMemoryError, FetchError
 ├── AccessError           the caller may not
 ├── StoreError            where state lives is at fault
@@ -124,6 +124,13 @@ class OversizeDocumentError(DocumentError):
 
     code = "document_oversize"
     hint = "Split the file or raise ingest.max_bytes."
+
+
+class WrongLanguageError(DocumentError):
+    """The text is in a language that is not taken in."""
+
+    code = "document_language"
+    hint = "Add its language to ingest.languages to take it in."
 
 
 class ParseTimeoutError(DocumentError):

@@ -50,6 +50,11 @@ class ChunkSettings(CutSettings):
         return CutSettings(**{name: getattr(self, name) for name in CutSettings.model_fields})
 
 
+def _listed(given: object) -> object:
+    """Return the words of a text as a list: the environment holds one text."""
+    return tuple(given.replace(",", " ").split()) if isinstance(given, str) else given
+
+
 class IngestSettings(BaseModel):
     """Limits of reading. A source beyond one is a named failure in the run report; the run goes on."""
 
@@ -75,6 +80,11 @@ class IngestSettings(BaseModel):
     """Documents parsed at once, each in a process of its own."""
     allow_private_addresses: bool = False
     """Whether `add URL` may fetch from loopback and private networks."""
+    languages: tuple[str, ...] = ()
+    """Languages that documents may be in ("zh", "en", "ja", "ko", ...), told by script; any when empty. A document in
+    another is a named failure in the run report."""
+
+    _words = field_validator("languages", mode="before")(_listed)
 
 
 Action = Literal["hold", "warn", "off"]
@@ -111,11 +121,7 @@ class GateSettings(BaseModel):
     untrusted_sources: tuple[str, ...] = ()
     """Beginnings of source addresses, for instance "https://forum.example/" or "file:///srv/inbox/"."""
 
-    @field_validator("untrusted_sources", mode="before")
-    @classmethod
-    def _listed(cls, given: object) -> object:
-        # The environment holds one text.
-        return tuple(given.replace(",", " ").split()) if isinstance(given, str) else given
+    _words = field_validator("untrusted_sources", mode="before")(_listed)
 
     def action(self, detector: str) -> Action:
         """Return what follows from a finding of a detector."""
