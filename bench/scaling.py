@@ -40,7 +40,7 @@ from kaijuan.core.documents import Block, BlockKind, Chunk, ChunkLevel, Version
 from kaijuan.core.filters import Eq
 from kaijuan.core.ids import DocumentId, VersionId, block_id, chunk_id, content_hash, document_id, version_id
 from kaijuan.core.spans import Span
-from kaijuan.index.catalog import KnowledgeBase, Run
+from kaijuan.index.catalog import KnowledgeBase, Run, Staged
 from kaijuan.index.ports import Index, Point
 from kaijuan.index.rebuild import open_space
 from kaijuan.index.write import payload_of, pending_entries
@@ -167,8 +167,8 @@ async def staged(bench: Bench, kb: KnowledgeBase, run: Run, numbers: range, read
     """Store and stage documents; return their points."""
     made = await asyncio.to_thread(lambda: [document(bench.corpus, kb, run, number, readers) for number in numbers])
     await asyncio.gather(*(bench.engine.blobs.put(one.text.encode()) for one in made))
-    for one in made:
-        await bench.engine.catalog.stage(run, one.version, one.blocks, one.chunks)
+    staged = [Staged(version=one.version, blocks=one.blocks, chunks=one.chunks) for one in made]
+    await bench.engine.catalog.stage(run, staged)
     return [point for one in made for point in one.points]
 
 

@@ -31,7 +31,7 @@ from kaijuan.index.ports import BlobStore, Embedder, Index, IndexStore
 from kaijuan.index.rebuild import open_space
 from kaijuan.ingest.isolate import ParserPool
 from kaijuan.ingest.opening import Narrowing, Opened, Opener
-from kaijuan.ingest.pipeline import fingerprint, item_fingerprint, read
+from kaijuan.ingest.pipeline import fingerprint, item_fingerprint, read_each
 from kaijuan.ingest.ports import SourceFailure, SourceItem
 from kaijuan.jobs.doctor import DoctorReport, Patient, examine
 from kaijuan.jobs.report import RebuildReport
@@ -305,7 +305,7 @@ class Kaijuan:
             indexes=self.indexes,
             embedder=self.embedder,
             chunker=registry.load("chunker", "recursive")(self.config.chunk),
-            read=lambda item: read(item, pool),
+            read=lambda items: read_each(items, pool),
             parsing=partial(
                 item_fingerprint,
                 registry.targets("parser"),

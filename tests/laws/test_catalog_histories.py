@@ -59,7 +59,7 @@ async def _run(catalog: Catalog, kb: KnowledgeBase, model: _Model, changes: list
             intervals[made.version.id] = (source, target, OPEN)
             chunks[made.version.id] = [chunk.id for chunk in made.children]
         elif live is not None:
-            await catalog.retire(run, live)
+            await catalog.retire(run, [live])
     await _check(catalog, kb, model)  # nothing of it shows before
     if keep:
         await publish(catalog, run)

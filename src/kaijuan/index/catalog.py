@@ -129,6 +129,25 @@ class Families:
     versions: Mapping[VersionId, Version]
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Staged:
+    """A version with everything in it, to be staged."""
+
+    version: Version
+    blocks: Sequence[Block]
+    chunks: Sequence[Chunk]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Standing:
+    """How a document stands at a snapshot."""
+
+    last_number: int = 0
+    """Highest version number ever given to it; 0 when there was none."""
+    live: Version | None = None
+    """The version that the snapshot shows."""
+
+
 class CatalogWriter(Protocol):
     """Everything that changes the catalog. Each method is one transaction.
 
@@ -156,17 +175,18 @@ class CatalogWriter(Protocol):
 
     async def unfinished_runs(self, kb: KbId) -> list[Run]: ...
 
-    async def stage(self, run: Run, version: Version, blocks: Sequence[Block], chunks: Sequence[Chunk]) -> None:
-        """Insert a version with everything in it and its outbox entry. Retires what it replaces. Repeatable.
+    async def stage(self, run: Run, staged: Sequence[Staged]) -> None:
+        """Insert versions of different documents with everything in them, all or none, and their outbox entries in
+        this order. Retires what they replace. Repeatable.
 
         The version's interval is the run's affair: `valid_from` and `valid_to` of the value given are not read.
         A run that has ended can change nothing any more (StoreError), here as in `retire` and `publish`.
         """
 
-    async def retire(self, run: Run, version: VersionId) -> None:
-        """Set the version's `valid_to` to the run's target, with its outbox entry. Repeatable."""
+    async def retire(self, run: Run, versions: Sequence[VersionId]) -> None:
+        """Set the `valid_to` of versions to the run's target, all or none, with their outbox entries. Repeatable."""
 
-    async def record_item(self, run: RunId, item: RunItem) -> None: ...
+    async def record_items(self, run: RunId, items: Sequence[RunItem]) -> None: ...
 
     async def pending(self, kb: KbId, *, limit: int, after: int = 0) -> list[OutboxEntry]:
         """Entries not yet marked as applied, in order, with a sequence above `after`."""
@@ -237,8 +257,8 @@ class CatalogReader(Protocol):
 
     async def version_of(self, kb: KbId, source: str, snapshot: int) -> Version | None: ...
 
-    async def last_number(self, document: DocumentId) -> int:
-        """Highest version number ever given to the document; 0 when there was none."""
+    async def standing(self, documents: Collection[DocumentId], snapshot: int) -> dict[DocumentId, Standing]:
+        """How each document stands; one that was never stored stands at `Standing()`."""
 
     async def version(self, version: VersionId) -> Version: ...
 
@@ -264,6 +284,12 @@ class CatalogReader(Protocol):
 
     async def chunks_of(self, version: VersionId, level: ChunkLevel | None = None) -> list[Chunk]:
         """In order of span."""
+
+    async def chunks_of_each(self, versions: Collection[VersionId], level: ChunkLevel) -> dict[VersionId, list[Chunk]]:
+        """Like `chunks_of` for several versions in one call; `child_counts` says how much that will be."""
+
+    async def child_counts(self, versions: Collection[VersionId]) -> dict[VersionId, int]:
+        """How many children each version has, of those that exist."""
 
     def chunk_ids(self, kb: KbId) -> AsyncIterator[tuple[ChunkId, int, int]]:
         """Yield (id, valid_from, valid_to) of every child chunk in ascending order of id, for the reconciler."""

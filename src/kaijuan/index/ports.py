@@ -174,8 +174,14 @@ class BlobStore(Protocol):
         """Store and return the name. A partial write is never visible. What is there already is checked, and put
         right when it is damaged."""
 
+    async def put_each(self, contents: Sequence[bytes]) -> list[str]:
+        """`put` for several contents in one call; cheaper than as many calls. On an error any of them may be there."""
+
     async def get(self, name: str) -> bytes:
         """Return the bytes; NotFoundError when missing, CorruptStoreError when they do not hash to `name`."""
+
+    async def check_each(self, names: Sequence[str]) -> list[StoreError | NotFoundError | None]:
+        """Read several in full, one at a time in memory; what `get` would raise for each, None where it is whole."""
 
     async def get_each(self, names: Sequence[str]) -> list[bytes | StoreError | NotFoundError]:
         """`get` for several blobs in one call; what cannot be read comes as its error, in its place."""

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 from kaijuan.core.documents import ParsedDocument
-from kaijuan.errors import BrokenDocumentError, EmptyDocumentError
+from kaijuan.errors import BrokenDocumentError, DocumentError, EmptyDocumentError
 from kaijuan.ingest.detect import kind_of
 from kaijuan.ingest.isolate import ParserPool
 from kaijuan.ingest.ports import SourceItem
@@ -46,6 +46,18 @@ async def read(item: SourceItem, pool: ParserPool) -> ParsedDocument:
     parsed = await pool.parse(kind, item.data, item.name)
     hold(parsed)
     return replace(parsed, warnings=(*parsed.warnings, *item.warnings)) if item.warnings else parsed
+
+
+async def read_each(items: Sequence[SourceItem], pool: ParserPool) -> list[ParsedDocument | DocumentError]:
+    """Return the parsed documents of several items in their order; what cannot be read comes as its error."""
+    return await asyncio.gather(*(_read_or_fail(item, pool) for item in items))
+
+
+async def _read_or_fail(item: SourceItem, pool: ParserPool) -> ParsedDocument | DocumentError:
+    try:
+        return await read(item, pool)
+    except DocumentError as error:
+        return error
 
 
 def hold(parsed: ParsedDocument) -> None:

@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
 from kaijuan import telemetry
-from kaijuan.core.ids import VersionId
+from kaijuan.core.documents import Version
 from kaijuan.errors import KaijuanError, StoreError
 from kaijuan.index.catalog import ItemState, Run, RunItem
 from kaijuan.index.publish import Publication, Reached, publish
 from kaijuan.index.reconcile import clear_unpublished
 from kaijuan.index.write import Outbox
 from kaijuan.jobs.lease import still_held
-from kaijuan.jobs.report import Progress, RunReport, Stage, Tally
+from kaijuan.jobs.report import Progress, RunReport, Stage, Tally, Waiting
 
 Tell = Callable[[Progress], None]
 """Told how far a run is; called often, on the event loop."""
@@ -59,14 +59,15 @@ class Change:
             )
         )
 
-    async def retire(self, version: VersionId, source: str) -> None:
-        """Remove a document from the next snapshot."""
+    async def retire(self, versions: Sequence[Version]) -> None:
+        """Remove documents from the next snapshot."""
+        if not versions:
+            return
         catalog = self.outbox.writer.catalog
-        await catalog.retire(self.run, version)
-        item = RunItem(source=source, state=ItemState.REMOVED, version_id=version)
-        await catalog.record_item(self.run.id, item)
-        self.tally.states[ItemState.REMOVED] += 1
-        self.tally.source = source
+        await catalog.retire(self.run, [version.id for version in versions])
+        lines = [RunItem(source=one.source, state=ItemState.REMOVED, version_id=one.id) for one in versions]
+        await catalog.record_items(self.run.id, lines)
+        self.tally.note(lines)
 
     async def finish(self, clock: Callable[[], float], reached: Reached) -> None:
         """Publish what was staged; a run in which nothing changed publishes nothing."""
@@ -93,6 +94,8 @@ class Change:
             documents=sizes.documents,
             chunks=sizes.chunks,
             seconds=clock() - self.run.started_at,
+            held=tuple(Waiting(source=line.source, review=line.code, reasons=line.message) for line in self.tally.held),
+            rejected=states[ItemState.REJECTED],
         )
         self.tell(Stage.DONE)
 

@@ -1,12 +1,15 @@
-"""Taking sources in: read a few ahead, store in the order of the walk, and let the index follow behind.
+"""Taking sources in: look groups of them up, read a few ahead, store groups in the order of the walk, and let the
+index follow behind.
 
-Three tasks joined by bounded queues, so that memory stays bounded however much comes in.
+Three tasks joined by bounded queues, so that memory stays bounded however much comes in. What small documents would
+cost one by one (a look-up, a transaction, a change of threads) is paid once a group.
 """
 
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncGenerator, AsyncIterator, Callable, Iterable, Iterator, Sequence
+from contextlib import aclosing
 from dataclasses import dataclass, field
 
 from kaijuan.core.documents import ChunkLevel
@@ -15,15 +18,22 @@ from kaijuan.index.catalog import ItemState, Run, RunItem
 from kaijuan.index.publish import Reached
 from kaijuan.index.write import Outbox
 from kaijuan.ingest.ports import SourceFailure, SourceItem
+from kaijuan.jobs.gate import Held, hold_back
 from kaijuan.jobs.lease import unwrapped
 from kaijuan.jobs.mirror import Seen
-from kaijuan.jobs.prepare import Ground, Prepared, Unchanged, prepare
+from kaijuan.jobs.prepare import Changed, Ground, Parsed, Prepared, Unchanged, finish, look_up, read
 from kaijuan.jobs.report import Failed, Stage, Tally
 from kaijuan.jobs.settings import JobSettings
 
-Outcome = Prepared | Unchanged | Failed
-_Ahead = asyncio.Queue["asyncio.Task[Outcome] | Failed | None"]
+Found = Parsed | Unchanged | Held | Failed
+_Looked = Changed | Unchanged | Held | Failed
+"""A source that was looked up, and read where it had changed."""
+_Ahead = asyncio.Queue["asyncio.Task[list[Found]] | None"]
 _WAITING_GROUPS = 2
+_GROUP_BYTES = 256 * 1024
+_RECORD_BYTES = 64 * 1024
+_PATIENCE = 0.5
+"""Seconds for which what is read already waits for more, to be stored together."""
 
 
 @dataclass(slots=True, kw_only=True)
@@ -53,8 +63,11 @@ async def take_in(intake: Intake, walk: AsyncIterator[SourceItem | SourceFailure
         async with asyncio.TaskGroup() as tasks:
             tasks.create_task(_read_ahead(intake, tasks, walk, ahead, place))
             tasks.create_task(_index_behind(intake))
-            await _store(intake, ahead)
+            await _store(intake, tasks, ahead)
     return intake.whole
+
+
+# --- from the walk to what was read -----------------------------------------------------------------------------
 
 
 async def _read_ahead(
@@ -64,72 +77,167 @@ async def _read_ahead(
     ahead: _Ahead,
     place: str,
 ) -> None:
+    # Closed here and not when somebody collects it: the walk's thread must end before the run does.
+    async with aclosing(_offered(intake, walk, place)) as offered, aclosing(_grouped(intake, offered)) as groups:
+        async for group in groups:
+            items = [found for found in group if isinstance(found, SourceItem)]
+            looked = iter(await look_up(intake.ground, items))
+            outcomes = [next(looked) if isinstance(found, SourceItem) else found for found in group]
+            for some in _together(outcomes):
+                await ahead.put(tasks.create_task(_read(intake, some)))
+    await ahead.put(None)
+
+
+async def _grouped(
+    intake: Intake, offered: AsyncIterator[SourceItem | Failed]
+) -> AsyncGenerator[list[SourceItem | Failed], None]:
+    """Yield what the walk offers in groups: so many documents or bytes, or what came in half a second."""
+    clock = asyncio.get_running_loop().time
+    group: list[SourceItem | Failed] = []
+    held, since = 0, 0.0
+    async for found in offered:
+        since = since if group else clock()
+        group.append(found)
+        held += found.size if isinstance(found, SourceItem) else 0
+        if len(group) >= intake.settings.group_documents or held >= _GROUP_BYTES or clock() > since + _PATIENCE:
+            yield group
+            group, held = [], 0
+    if group:
+        yield group
+
+
+async def _offered(
+    intake: Intake, walk: AsyncIterator[SourceItem | SourceFailure], place: str
+) -> AsyncGenerator[SourceItem | Failed, None]:
     try:
         async for found in walk:
             if isinstance(found, SourceFailure):
                 intake.seen.fail(found.source)
-                await ahead.put(Failed(source=found.source, code=found.code, message=found.message))
+                yield Failed(source=found.source, code=found.code, message=found.message)
             elif intake.seen.first(found.source):
-                await ahead.put(tasks.create_task(_prepared(intake, found)))
+                yield found
     except DocumentError as error:
         intake.whole = False
-        await ahead.put(Failed(source=place, code=error.code, message=str(error)))
+        yield Failed(source=place, code=error.code, message=str(error))
     finally:
         close = getattr(walk, "aclose", None)
         if close is not None:
             await close()
-    await ahead.put(None)
 
 
-async def _prepared(intake: Intake, item: SourceItem) -> Outcome:
-    try:
-        made = await prepare(intake.ground, item)
-    except DocumentError as error:
-        return Failed(source=item.source, code=error.code, message=str(error))
-    intake.reached("store_blobs")
-    return made
+def _together(outcomes: Iterable[_Looked]) -> Iterator[list[_Looked]]:
+    """Yield what is read as one: short records and what needs no reading. A file, which may hold anything, is alone."""
+    some: list[_Looked] = []
+    for outcome in outcomes:
+        if isinstance(outcome, Changed) and not _is_short_record(outcome.item):
+            if some:
+                yield some
+            yield [outcome]
+            some = []
+        else:
+            some.append(outcome)
+    if some:
+        yield some
 
 
-async def _store(intake: Intake, ahead: _Ahead) -> None:
+def _is_short_record(item: SourceItem) -> bool:
+    # Its text is no longer than its bytes, so that many may be read before any is stored.
+    return item.kind == "record" and item.size <= _RECORD_BYTES
+
+
+async def _read(intake: Intake, some: Sequence[_Looked]) -> list[Found]:
+    made = iter(await read(intake.ground, [outcome for outcome in some if isinstance(outcome, Changed)]))
+    return [next(made) if isinstance(outcome, Changed) else outcome for outcome in some]
+
+
+# --- from what was read to the catalog ----------------------------------------------------------------------------
+
+
+async def _store(intake: Intake, tasks: asyncio.TaskGroup, ahead: _Ahead) -> None:
     backlog = 0
-    while (found := await ahead.get()) is not None:
-        outcome = found if isinstance(found, Failed) else await found
-        backlog += await _settle(intake, outcome)
-        intake.tell(Stage.READING)
-        if backlog >= intake.settings.backlog_chunks:
-            # Waits when the index is far behind: then reading faster would only fill memory.
-            await intake.groups.put(True)
-            backlog = 0
+    async with aclosing(_collected(intake, tasks, ahead)) as groups:
+        async for group in groups:
+            backlog += await _settle(intake, group)
+            intake.tell(Stage.READING)
+            if backlog >= intake.settings.backlog_chunks:
+                # Waits when the index is far behind: then reading faster would only fill memory.
+                await intake.groups.put(True)
+                backlog = 0
     await intake.groups.put(False)
 
 
-async def _settle(intake: Intake, outcome: Outcome) -> int:
-    """Stage or note one outcome; return the chunks that the index has to follow."""
-    tally = intake.tally
-    if isinstance(outcome, Unchanged):
-        # Not a line of the report: a nightly run over 100,000 documents would store as many lines saying nothing.
-        tally.states[ItemState.UNCHANGED] += 1
-        tally.source = outcome.source
-        return 0
+async def _collected(intake: Intake, tasks: asyncio.TaskGroup, ahead: _Ahead) -> AsyncGenerator[list[Found], None]:
+    """Yield what was read in groups to be stored; what waits for a slow document is not held back for long."""
+    group: list[Found] = []
+    held = 0
+    while True:
+        following = tasks.create_task(_next(ahead))
+        if group and not (await asyncio.wait([following], timeout=_PATIENCE))[0]:
+            yield group
+            group, held = [], 0
+        found = await following
+        if found is None:
+            break
+        for outcome in found:
+            group.append(outcome)
+            held += outcome.weight if isinstance(outcome, Parsed) else 0
+            if len(group) >= intake.settings.group_documents or held >= _GROUP_BYTES:
+                yield group
+                group, held = [], 0
+    if group:
+        yield group
+
+
+async def _next(ahead: _Ahead) -> list[Found] | None:
+    task = await ahead.get()
+    return None if task is None else await task
+
+
+async def _settle(intake: Intake, group: Sequence[Found]) -> int:
+    """Stage or note a group of outcomes; return the chunks that the index has to follow."""
+    made = iter(await finish(intake.ground, [found for found in group if isinstance(found, Parsed)]))
+    outcomes = [next(made) if isinstance(found, Parsed) else found for found in group]
+    prepared = [outcome for outcome in outcomes if isinstance(outcome, Prepared)]
+    if prepared:
+        intake.reached("store_blobs")
+        await intake.ground.catalog.stage(intake.run, [one.staged for one in prepared])
+        intake.reached("stage")
+    held = [outcome for outcome in outcomes if isinstance(outcome, Held)]
+    lines = [_line(outcome) for outcome in outcomes]
+    lines += await _hold_back(intake, held) if held else []
+    # Unchanged is not a line of the report: a nightly run over 100,000 documents would store as many saying nothing.
+    kept = [line for line in lines if line.state is not ItemState.UNCHANGED]
+    if kept:
+        await intake.ground.catalog.record_items(intake.run.id, kept)
+    chunks = sum(chunk.level is ChunkLevel.CHILD for one in prepared for chunk in one.staged.chunks)
+    intake.tally.held += [line for line in lines if line.state is ItemState.HELD]
+    intake.tally.failed += [outcome for outcome in outcomes if isinstance(outcome, Failed)]
+    intake.tally.chunks += chunks
+    intake.tally.note(lines)
+    return chunks
+
+
+async def _hold_back(intake: Intake, held: Sequence[Held]) -> list[RunItem]:
+    """Keep what is held; return the lines of what leaves the live snapshot: it was rejected after it was published."""
+    catalog = intake.ground.catalog
+    await hold_back(catalog, intake.ground.blobs, held)
+    intake.reached("hold")
+    gone = [one.live for one in held if one.live is not None]
+    if gone:
+        await catalog.retire(intake.run, [version.id for version in gone])
+    return [RunItem(source=one.source, state=ItemState.REMOVED, version_id=one.id) for one in gone]
+
+
+def _line(outcome: Prepared | Unchanged | Held | Failed) -> RunItem:
+    if isinstance(outcome, Held):
+        return outcome.line
     if isinstance(outcome, Failed):
-        tally.failed.append(outcome)
-        item = RunItem(source=outcome.source, state=ItemState.FAILED, code=outcome.code, message=outcome.message)
-        await _note(intake, item)
-        return 0
-    version = outcome.version
-    await intake.ground.catalog.stage(intake.run, version, outcome.blocks, outcome.chunks)
-    intake.reached("stage")
+        return RunItem(source=outcome.source, state=ItemState.FAILED, code=outcome.code, message=outcome.message)
+    if isinstance(outcome, Unchanged):
+        return RunItem(source=outcome.source, state=ItemState.UNCHANGED)
+    version = outcome.staged.version
     state = ItemState.UPDATED if outcome.replaces else ItemState.ADDED
-    await _note(intake, RunItem(source=version.source, state=state, version_id=version.id))
-    children = sum(chunk.level is ChunkLevel.CHILD for chunk in outcome.chunks)
-    tally.chunks += children
-    return children
-
-
-async def _note(intake: Intake, item: RunItem) -> None:
-    await intake.ground.catalog.record_item(intake.run.id, item)
-    intake.tally.states[item.state] += 1
-    intake.tally.source = item.source
+    return RunItem(source=version.source, state=state, version_id=version.id)
 
 
 async def _index_behind(intake: Intake) -> None:

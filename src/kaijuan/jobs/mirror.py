@@ -49,11 +49,14 @@ def _under(scope: str, source: str) -> bool:
     return source == scope or scope.endswith(("/", "#")) or source[len(scope)] in "/#"
 
 
-async def gone(catalog: Catalog, kb: KbId, head: int, scope: str, seen: Seen) -> AsyncIterator[Version]:
-    """Yield the documents under `scope` that readers see and the walk did not meet."""
+async def gone(catalog: Catalog, kb: KbId, head: int, scope: str, seen: Seen) -> AsyncIterator[list[Version]]:
+    """Yield, page by page, the documents under `scope` that readers see and the walk did not meet."""
     after = ""
     while page := await catalog.versions(kb, head, after=after, limit=_PAGE, prefix=scope):
         after = page[-1].source
-        for version in page:
-            if _under(scope, version.source) and seen.may_be_gone(version.source):
-                yield version
+        yield [one for one in page if is_gone(one.source, scope, seen)]
+
+
+def is_gone(source: str, scope: str, seen: Seen) -> bool:
+    """Say whether a source that begins with `scope` lies under it and the walk did not meet it."""
+    return source.startswith(scope) and _under(scope, source) and seen.may_be_gone(source)

@@ -1,4 +1,8 @@
-"""One source item to a version with blocks and chunks, or to the word that nothing changed. Publishes nothing."""
+"""Source items to versions with blocks and chunks, or to the word that nothing changed. Publishes nothing.
+
+Three steps, each for a group of items in one go, because what is asked of threads, catalog and disk costs small
+documents more than what is done with them. The error of one item is its own outcome, never that of its group.
+"""
 
 from __future__ import annotations
 
@@ -6,7 +10,7 @@ import asyncio
 import json
 from collections.abc import Awaitable, Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TypeVar
 
 from kaijuan import telemetry
@@ -24,15 +28,15 @@ from kaijuan.core.ids import (
 )
 from kaijuan.core.text.language import language_of
 from kaijuan.errors import BrokenDocumentError, DocumentError, EmptyDocumentError
-from kaijuan.index.catalog import Catalog
+from kaijuan.index.catalog import Catalog, Staged, Standing
 from kaijuan.index.ports import BlobStore
-from kaijuan.index.write import UNREADABLE
 from kaijuan.ingest.ports import ChunkDraft, Chunker, SourceItem, Tokenizer
+from kaijuan.jobs.gate import Gate, Held
+from kaijuan.jobs.report import Failed
 
 _Result = TypeVar("_Result")
-_SMALL = 1 << 16
-Read = Callable[[SourceItem], Awaitable[ParsedDocument]]
-"""Bytes to a parsed document; raises DocumentError."""
+Read = Callable[[Sequence[SourceItem]], Awaitable[Sequence[ParsedDocument | DocumentError]]]
+"""Bytes to parsed documents, in their order; what cannot be read comes as its error."""
 Parsing = Callable[[SourceItem], str]
 """What reading an item depends on: the fingerprint of the parser of its kind; raises DocumentError."""
 # Hashing, cutting and encoding are CPU work that must not hold up the event loop.
@@ -57,23 +61,25 @@ class Pipeline:
         from its bytes or (time of change) say nothing about them. Of the parsers only the one for the item's kind
         counts, so that one more format, or a better reader of one, does not read all the others again.
         """
-        facts = _facts(item) if item.kind else ""
-        return stable_id("pipeline", self.parsing(item), self.chunker.fingerprint, self.measure, facts)
+        return stable_id("pipeline", self.parsing(item), self.chunker.fingerprint, self.measure, facts(item))
 
 
-def _facts(item: SourceItem) -> str:
-    return json.dumps([item.kind, item.title, dict(item.metadata)], sort_keys=True)
+def facts(item: SourceItem) -> str:
+    """Return the content of a record that its bytes do not hold; "" of a file."""
+    return json.dumps([item.kind, item.title, dict(item.metadata)], sort_keys=True) if item.kind else ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Prepared:
-    """A version that is ready to be staged. Its blobs are stored."""
+class Ground:
+    """Where and when versions are prepared."""
 
-    version: Version
-    blocks: tuple[Block, ...]
-    chunks: tuple[Chunk, ...]
-    replaces: bool
-    """Whether readers at head see an earlier version of the document."""
+    catalog: Catalog
+    blobs: BlobStore
+    pipeline: Pipeline
+    gate: Gate
+    kb: KbId
+    head: int
+    clock: Callable[[], float]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -85,82 +91,182 @@ class Unchanged:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Ground:
-    """Where and when versions are prepared."""
+class Changed:
+    """An item that is new, or not what the version at head was made from."""
 
-    catalog: Catalog
-    blobs: BlobStore
-    pipeline: Pipeline
-    kb: KbId
-    head: int
-    clock: Callable[[], float]
+    item: SourceItem
+    document: DocumentId
+    content: str
+    fingerprint: str
+    standing: Standing
 
 
-async def prepare(ground: Ground, item: SourceItem) -> Prepared | Unchanged:
-    """Read, cut and store the bytes of one item; DocumentError when it cannot be taken in."""
-    # A small hash takes less time than handing it to a thread.
-    small = len(item.data) < _SMALL
-    content = content_hash(item.data) if small else await _aside(lambda: content_hash(item.data))
-    pipeline = ground.pipeline
-    fingerprint = pipeline.fingerprint(item) if small else await _aside(lambda: pipeline.fingerprint(item))
-    live = await ground.catalog.version_of(ground.kb, item.source, ground.head)
-    same = live is not None and (live.content_hash, live.fingerprint) == (content, fingerprint)
-    if live is not None and same and await _whole(ground.blobs, live, item.data):
-        return Unchanged(source=item.source, version=live.id)
-    parsed = await pipeline.read(item)
-    document = document_id(ground.kb, item.source)
-    number = await ground.catalog.last_number(document) + 1
-    id = version_id(document, number, content, fingerprint)
-    text, blocks, chunks = await _aside(lambda: _cut(pipeline, parsed, id, document))
-    original_hash, text_hash = await _stored(ground.blobs, item.data, text)
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Parsed:
+    """A changed item that was read."""
+
+    changed: Changed
+    document: ParsedDocument
+
+    @property
+    def weight(self) -> int:
+        """About the memory that it takes, in bytes."""
+        return self.changed.item.size + len(self.document.text)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Prepared:
+    """A version that is ready to be staged. Its blobs are stored."""
+
+    staged: Staged
+    replaces: bool
+    """Whether readers at head see an earlier version of the document."""
+
+
+# --- first: what has changed? -----------------------------------------------------------------------------------
+
+
+async def look_up(ground: Ground, items: Sequence[SourceItem]) -> list[Changed | Unchanged | Held | Failed]:
+    """Compare items with the versions at head, in their order; one whose kind cannot be told has failed."""
+    if not items:
+        return []
+    marks = await _aside(lambda: [_marks(ground.pipeline, item) for item in items])
+    ids = [document_id(ground.kb, item.source) for item in items]
+    standing = await ground.catalog.standing(ids, ground.head)
+    looked: list[Changed | Held | Failed] = []
+    for item, id, mark in zip(items, ids, marks, strict=True):
+        if isinstance(mark, Failed):
+            looked.append(mark)
+        else:
+            content, fingerprint = mark
+            looked.append(
+                ground.gate.refused(item, content, standing[id].live)
+                or Changed(item=item, document=id, content=content, fingerprint=fingerprint, standing=standing[id])
+            )
+    same = [one for one in looked if isinstance(one, Changed) and _is_same(one)]
+    whole = await _whole(ground.blobs, same)
+    return [_unchanged(one) if isinstance(one, Changed) and one.document in whole else one for one in looked]
+
+
+def _marks(pipeline: Pipeline, item: SourceItem) -> tuple[str, str] | Failed:
+    try:
+        return content_hash(item.data), pipeline.fingerprint(item)
+    except DocumentError as error:
+        return failed(item, error)
+
+
+def failed(item: SourceItem, error: DocumentError) -> Failed:
+    """Return the line of an item that could not be taken in."""
+    return Failed(source=item.source, code=error.code, message=str(error))
+
+
+def _is_same(one: Changed) -> bool:
+    live = one.standing.live
+    return live is not None and (live.content_hash, live.fingerprint) == (one.content, one.fingerprint)
+
+
+def _unchanged(one: Changed) -> Unchanged:
+    return Unchanged(source=one.item.source, version=_live(one).id)
+
+
+def _live(one: Changed) -> Version:
+    assert one.standing.live is not None
+    return one.standing.live
+
+
+async def _whole(blobs: BlobStore, same: Sequence[Changed]) -> set[DocumentId]:
+    """Return those whose stored text can be read. Stored originals are put right on the way, as their bytes are here.
+
+    Read in full at every run, because nothing less finds a flipped bit. An unreadable text makes a new version: that
+    writes the blob anew, and its points too, which a rebuild may have left out meanwhile.
+    """
+    if not same:
+        return set()
+    whole: list[Changed] = []
+    for one, fault in zip(same, await blobs.check_each([_live(one).text_hash for one in same]), strict=True):
+        if fault is None:
+            whole.append(one)
+        else:
+            live = _live(one)
+            telemetry.event("prepare.unreadable", version=live.id, source=live.source, code=fault.code)
+    apart = [one.item.data for one in whole if _live(one).original_hash != _live(one).text_hash]
+    if apart:
+        await blobs.put_each(apart)
+    return {one.document for one in whole}
+
+
+# --- then: what does it say? ------------------------------------------------------------------------------------
+
+
+async def read(ground: Ground, changed: Sequence[Changed]) -> list[Parsed | Failed]:
+    """Read items, in their order; one that cannot be read has failed, the others are none the worse."""
+    documents = await ground.pipeline.read([one.item for one in changed]) if changed else []
+    return [
+        failed(one.item, document) if isinstance(document, DocumentError) else Parsed(changed=one, document=document)
+        for one, document in zip(changed, documents, strict=True)
+    ]
+
+
+# --- last: cut, store the bytes ---------------------------------------------------------------------------------
+
+
+async def finish(ground: Ground, parsed: Sequence[Parsed]) -> list[Prepared | Held | Failed]:
+    """Let documents pass the gate, cut them and store their bytes, in their order; one that cannot be cut has failed."""
+    if not parsed:
+        return []
+    cut = await _aside(lambda: [_cut(ground, one) for one in parsed])
+    whole = [one for one in cut if isinstance(one, _Cut)]
+    names = iter(await ground.blobs.put_each([data for one in whole for data in one.contents]))
+    return [
+        _prepared(ground, one, [next(names) for _ in one.contents]) if isinstance(one, _Cut) else one for one in cut
+    ]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Cut:
+    """A document in pieces, its bytes still to be stored."""
+
+    parsed: Parsed
+    version: VersionId
+    number: int
+    text: bytes
+    blocks: tuple[Block, ...]
+    chunks: tuple[Chunk, ...]
+
+    @property
+    def contents(self) -> tuple[bytes, ...]:
+        """The text, and the original where it differs: with most records it does not."""
+        original = self.parsed.changed.item.data
+        return (self.text,) if original == self.text else (self.text, original)
+
+
+def _prepared(ground: Ground, cut: _Cut, names: Sequence[str]) -> Prepared:
+    changed, parsed = cut.parsed.changed, cut.parsed.document
+    item = changed.item
     version = Version(
-        id=id,
-        document_id=document,
+        id=cut.version,
+        document_id=changed.document,
         kb_id=ground.kb,
-        number=number,
+        number=cut.number,
         source=item.source,
         title=_title(item, parsed),
         kind=parsed.kind,
-        content_hash=content,
-        fingerprint=fingerprint,
-        text_hash=text_hash,
-        original_hash=original_hash,
+        content_hash=changed.content,
+        fingerprint=changed.fingerprint,
+        text_hash=names[0],
+        original_hash=names[-1],
         language=language_of(parsed.text),
         pages=parsed.pages,
         metadata={**parsed.metadata, **item.metadata},
         warnings=_warnings(parsed),
         created_at=ground.clock(),
     )
-    return Prepared(version=version, blocks=blocks, chunks=chunks, replaces=live is not None)
+    staged = Staged(version=version, blocks=cut.blocks, chunks=cut.chunks)
+    return Prepared(staged=staged, replaces=changed.standing.live is not None)
 
 
 async def _aside(work: Callable[[], _Result]) -> _Result:
     return await asyncio.get_running_loop().run_in_executor(_POOL, work)
-
-
-async def _whole(blobs: BlobStore, live: Version, original: bytes) -> bool:
-    """Say whether the stored text can be read. The stored original is put right on the way, as its bytes are here.
-
-    Read in full at every run, because nothing less finds a flipped bit. An unreadable text makes a new version: that
-    writes the blob anew, and its points too, which a rebuild may have left out meanwhile.
-    """
-    try:
-        await blobs.get(live.text_hash)
-    except UNREADABLE as error:
-        telemetry.event("prepare.unreadable", version=live.id, source=live.source, code=error.code)
-        return False
-    if live.original_hash != live.text_hash:
-        await blobs.put(original)
-    return True
-
-
-async def _stored(blobs: BlobStore, original: bytes, text: bytes) -> tuple[str, str]:
-    if original == text:
-        # So it is with most records: one blob, and half the waiting for the disk.
-        name = await blobs.put(text)
-        return name, name
-    first, second = await asyncio.gather(blobs.put(original), blobs.put(text))
-    return first, second
 
 
 def _encoded(text: str) -> bytes:
@@ -184,18 +290,28 @@ def _warnings(parsed: ParsedDocument) -> tuple[str, ...]:
     return (*parsed.warnings, f"partial: no text could be read on pages {pages}")
 
 
-def _cut(
-    pipeline: Pipeline, parsed: ParsedDocument, version: VersionId, document: DocumentId
-) -> tuple[bytes, tuple[Block, ...], tuple[Chunk, ...]]:
-    text = _encoded(parsed.text)
-    blocks = tuple(_block(version, at, block, parsed.text) for at, block in enumerate(parsed.blocks))
-    drafts = pipeline.chunker.chunk(parsed.text, blocks, pipeline.tokenizer)
-    chunks = _chunks(drafts, version, document, pipeline.chunker.fingerprint)
+def _cut(ground: Ground, parsed: Parsed) -> _Cut | Held | Failed:
+    changed = parsed.changed
+    try:
+        judged = ground.gate.judged(changed.item, changed.content, parsed.document)
+        return judged if isinstance(judged, Held) else _pieces(ground.pipeline, replace(parsed, document=judged))
+    except DocumentError as error:
+        return failed(parsed.changed.item, error)
+
+
+def _pieces(pipeline: Pipeline, parsed: Parsed) -> _Cut:
+    changed, document = parsed.changed, parsed.document
+    number = changed.standing.last_number + 1
+    version = version_id(changed.document, number, changed.content, changed.fingerprint)
+    text = _encoded(document.text)
+    blocks = tuple(_block(version, at, block, document.text) for at, block in enumerate(document.blocks))
+    drafts = pipeline.chunker.chunk(document.text, blocks, pipeline.tokenizer)
+    chunks = _chunks(drafts, version, changed.document, pipeline.chunker.fingerprint)
     if not any(chunk.level is ChunkLevel.CHILD for chunk in chunks):
         raise EmptyDocumentError("The document has no text to search.")
     if len({chunk.id for chunk in chunks}) < len(chunks):
         raise DocumentError("The chunker gave the same piece twice.", hint="Report this file: the chunker is at fault.")
-    return text, blocks, chunks
+    return _Cut(parsed=parsed, version=version, number=number, text=text, blocks=blocks, chunks=chunks)
 
 
 def _block(version: VersionId, ordinal: int, block: ParsedBlock, text: str) -> Block:

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 
 from kaijuan.core.ids import RunId
-from kaijuan.index.catalog import ItemState
+from kaijuan.index.catalog import ItemState, RunItem
 
 
 class Stage(StrEnum):
@@ -49,6 +50,16 @@ class Failed:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Waiting:
+    """One document that the gate keeps back until somebody decides."""
+
+    source: str
+    review: str
+    """Id of the review, for `kaijuan review`."""
+    reasons: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class RunReport:
     """What a run did. `documents` and `chunks` are the sizes of the snapshot that readers now see."""
 
@@ -62,6 +73,10 @@ class RunReport:
     documents: int
     chunks: int
     seconds: float
+    held: tuple[Waiting, ...] = ()
+    """Documents that are not published because they wait for a decision; an earlier version stays live."""
+    rejected: int = 0
+    """Documents that somebody decided to keep out."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -80,8 +95,14 @@ class Tally:
     def __init__(self) -> None:
         self.states: Counter[ItemState] = Counter()
         self.failed: list[Failed] = []
+        self.held: list[RunItem] = []
         self.chunks = 0
         self.source = ""
+
+    def note(self, lines: Sequence[RunItem]) -> None:
+        """Count what became of sources."""
+        self.states.update(line.state for line in lines)
+        self.source = lines[-1].source if lines else self.source
 
     @property
     def done(self) -> int:

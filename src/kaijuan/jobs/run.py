@@ -5,13 +5,14 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import AsyncIterator, Callable, Collection, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Collection, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field, replace
 from functools import partial
 
 from kaijuan import telemetry
 from kaijuan.core.ids import DocumentId, VersionId
+from kaijuan.core.reviews import Review, ReviewState
 from kaijuan.core.snapshots import OPEN
 from kaijuan.errors import NotFoundError
 from kaijuan.index.catalog import Catalog, KnowledgeBase
@@ -23,16 +24,21 @@ from kaijuan.index.settings import IndexSettings
 from kaijuan.index.write import IndexWriter, Outbox, Skipped, write_versions
 from kaijuan.ingest.ports import Chunker, SourceFailure, SourceItem
 from kaijuan.jobs.change import Change, Tell
+from kaijuan.jobs.gate import Gate, GateRules, kept_items
 from kaijuan.jobs.intake import Intake, take_in
 from kaijuan.jobs.lease import held
-from kaijuan.jobs.mirror import Seen, gone
+from kaijuan.jobs.mirror import Seen, gone, is_gone
 from kaijuan.jobs.owner import new_owner
-from kaijuan.jobs.prepare import Ground, Parsing, Pipeline, Read
+from kaijuan.jobs.prepare import Ground, Parsing, Pipeline, Read, facts
 from kaijuan.jobs.report import Failed, Progress, RunReport, Stage, Tally
 from kaijuan.jobs.settings import JobSettings
 
 DIED = "Its process ended before the run did."
 __all__ = ["Failed", "Ingest", "Progress", "RunReport", "Stage"]
+
+
+async def _nothing() -> None:
+    """Do nothing."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -48,6 +54,7 @@ class Ingest:
     """Turns a source item into a parsed document, or raises DocumentError."""
     parsing: Parsing
     """Fingerprint of all that `read` uses."""
+    gate: GateRules = field(default_factory=GateRules)
     clock: Callable[[], float] = time.time
     owner: Callable[[], str] = new_owner
     """Names the holder of the lease, anew for every run."""
@@ -69,12 +76,25 @@ class Ingest:
         With `mirror_scope`, documents whose source starts with it and that the walk did not meet are removed, but
         none below a file or folder that could not be read.
         """
+        return await self._add(kb, "add", walk, mirror_scope, progress)
+
+    async def _add(
+        self,
+        kb: KnowledgeBase,
+        kind: str,
+        walk: AsyncIterator[SourceItem | SourceFailure],
+        mirror_scope: str | None,
+        progress: Tell | None,
+        first: Callable[[], Awaitable[None]] = _nothing,
+    ) -> RunReport:
         tally, seen = Tally(), Seen()
-        async with self._changing(kb, "add", tally, progress) as change:
+        async with self._changing(kb, kind, tally, progress) as change:
+            await first()
             ground = Ground(
                 catalog=self.catalog,
                 blobs=self.blobs,
                 pipeline=self._pipeline(),
+                gate=await Gate.opened(self.catalog, kb.id, self.gate, facts, self.clock),
                 kb=kb.id,
                 head=change.head,
                 clock=self.clock,
@@ -91,10 +111,44 @@ class Ingest:
             )
             whole = await take_in(intake, walk, mirror_scope or "")
             if mirror_scope is not None and whole:
-                async for version in gone(self.catalog, kb.id, change.head, mirror_scope, seen):
-                    await change.retire(version.id, version.source)
+                async for page in gone(self.catalog, kb.id, change.head, mirror_scope, seen):
+                    await change.retire(page)
+                waiting = await self.catalog.reviews(kb.id, [ReviewState.PENDING])
+                sources = [one.source for one in waiting if is_gone(one.source, mirror_scope, seen)]
+                await self.catalog.withdraw(kb.id, sources, now=self.clock())
                 self.reached("retire")
         return change.report
+
+    async def approve(
+        self, kb: KnowledgeBase, reviews: Sequence[Review], *, by: str, note: str = "", progress: Tell | None = None
+    ) -> RunReport:
+        """Publish what the gate held back, from the bytes that were kept. Repeatable.
+
+        The decision comes first and stays though the run may fail: this again, or the next `add`, then publishes.
+        """
+        ids = [review.id for review in reviews]
+
+        async def decide() -> None:
+            await self.catalog.decide(ids, ReviewState.APPROVED, by=by, note=note, now=self.clock())
+            self.reached("decide")
+
+        return await self._add(kb, "approve", kept_items(self.blobs, reviews), None, progress, decide)
+
+    async def reject(self, kb: KnowledgeBase, reviews: Sequence[Review], *, by: str, note: str = "") -> list[str]:
+        """Keep contents out, also when they are offered again; return the sources that were live and are removed."""
+        await self.catalog.decide(
+            [review.id for review in reviews], ReviewState.REJECTED, by=by, note=note, now=self.clock()
+        )
+        self.reached("decide")
+        live = [await self.catalog.version_of(kb.id, review.source, kb.head) for review in reviews]
+        shown = [
+            version
+            for version, review in zip(live, reviews, strict=True)
+            if version is not None and version.content_hash == review.content_hash
+        ]
+        if shown:
+            await self.remove(kb, [version.id for version in shown])
+        return [version.source for version in shown]
 
     async def remove(
         self, kb: KnowledgeBase, versions: Sequence[VersionId], *, progress: Tell | None = None
@@ -106,7 +160,7 @@ class Ingest:
                 version = found.get(id)
                 if version is None or version.kb_id != kb.id or version.valid_to != OPEN:
                     raise NotFoundError(f"There is no document with the version {id!r} in the newest snapshot.")
-                await change.retire(id, version.source)
+            await change.retire([found[id] for id in dict.fromkeys(versions)])
             self.reached("retire")
         return change.report
 

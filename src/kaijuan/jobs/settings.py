@@ -14,5 +14,7 @@ class JobSettings(BaseModel):
     """How long a run that is not heard of keeps others from publishing. Renewed three times within that time."""
     ahead: int = Field(default=3, ge=1, le=64)
     """Documents that are read while earlier ones wait to be stored; bounds memory with the largest document."""
+    group_documents: int = Field(default=64, ge=1, le=1000)
+    """Small documents that are looked up and stored together; large ones make a group earlier."""
     backlog_chunks: int = Field(default=256, ge=1)
     """Chunks stored before the index is told to follow; at most three times as many wait for it."""

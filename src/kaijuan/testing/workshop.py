@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Mapping, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
 from kaijuan.core.documents import ChunkLevel, ParsedDocument
 from kaijuan.core.filters import at_snapshot
 from kaijuan.core.ids import ChunkId
+from kaijuan.errors import DocumentError
 from kaijuan.index.catalog import KnowledgeBase
 from kaijuan.index.ports import Embedder, Index, IndexStore
 from kaijuan.index.publish import Reached
@@ -18,6 +19,7 @@ from kaijuan.ingest.chunkers.recursive import RecursiveChunker
 from kaijuan.ingest.parsers.record import RecordParser
 from kaijuan.ingest.ports import SourceFailure, SourceItem
 from kaijuan.ingest.settings import ChunkSettings
+from kaijuan.jobs.prepare import Read
 from kaijuan.jobs.run import Ingest, RunReport
 from kaijuan.jobs.settings import JobSettings
 from kaijuan.stores.blobs.disk import DiskBlobStore
@@ -32,6 +34,21 @@ ROOT = "file:///shelf/"
 async def read_text(item: SourceItem) -> ParsedDocument:
     """Parse in this process: a paragraph a line."""
     return RecordParser().parse(item.data, item.name)
+
+
+def each(read: Callable[[SourceItem], Awaitable[ParsedDocument]]) -> Read:
+    """Make reading one item reading several."""
+
+    async def attempt(item: SourceItem) -> ParsedDocument | DocumentError:
+        try:
+            return await read(item)
+        except DocumentError as error:
+            return error
+
+    async def read_each(items: Sequence[SourceItem]) -> list[ParsedDocument | DocumentError]:
+        return [await attempt(item) for item in items]
+
+    return read_each
 
 
 class Ticking:
@@ -55,7 +72,7 @@ class Workshop:
     embedder: Embedder = field(default_factory=HashEmbedder)
     reached: Reached = lambda _: None
     clock: Ticking = field(default_factory=Ticking)
-    settings: JobSettings = field(default_factory=lambda: JobSettings(backlog_chunks=4))
+    settings: JobSettings = field(default_factory=lambda: JobSettings(backlog_chunks=4, group_documents=1))
     catalog: SqlCatalog = field(init=False)
     blobs: DiskBlobStore = field(init=False)
     ingest: Ingest = field(init=False)
@@ -69,7 +86,7 @@ class Workshop:
             indexes=self.indexes,
             embedder=self.embedder,
             chunker=RecursiveChunker(ChunkSettings(child_tokens=8, max_tokens=16, parent_tokens=32)),
-            read=read_text,
+            read=each(read_text),
             parsing=lambda _: "workshop-1",
             clock=self.clock,
             settings=self.settings,

@@ -18,7 +18,7 @@ from kaijuan.retrieve.pipeline import Retrieval, SearchRequest, search
 from kaijuan.retrieve.results import SearchResult
 from kaijuan.retrieve.settings import RetrieveSettings
 from kaijuan.retrieve.texts import TextShelf
-from kaijuan.testing.workshop import ROOT, Workshop, offered, read_text
+from kaijuan.testing.workshop import ROOT, Workshop, each, offered, read_text
 
 TEXTS: dict[str, str | None] = {"a": "The alpha rule holds. 规定一。", "b": "The beta rule holds. 规定二。"}
 
@@ -109,7 +109,7 @@ class TestAddingAgain:
         async def shouted(item: SourceItem) -> ParsedDocument:
             return await read_text(replace(item, data=item.data.upper()))
 
-        shop.ingest = replace(shop.ingest, read=shouted)
+        shop.ingest = replace(shop.ingest, read=each(shouted))
         await shop.add({"c": "original"})
         version = await _version(shop, "c")
         damage(_blob(shop, version.original_hash))

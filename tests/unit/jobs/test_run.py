@@ -24,7 +24,7 @@ from kaijuan.index.ports import Vectors
 from kaijuan.ingest.ports import SourceFailure, SourceItem
 from kaijuan.jobs.report import Progress, Stage
 from kaijuan.testing.embedders import HashEmbedder
-from kaijuan.testing.workshop import ROOT, Workshop, offered, read_text
+from kaijuan.testing.workshop import ROOT, Workshop, each, offered, read_text
 
 LONG = "\n\n".join(f"Paragraph {at} says that rule {at * 7} holds. 第{at}段说明规则。" for at in range(20))
 
@@ -275,10 +275,10 @@ class TestUndoing:
     async def test_when_there_is_no_room(self, shop: Workshop, monkeypatch: pytest.MonkeyPatch) -> None:
         await shop.add({"a": "alpha"})
 
-        async def full(_: object, data: bytes) -> str:
-            raise DiskFullError(f"No room for {len(data)} bytes.")
+        async def full(_: object, contents: Sequence[bytes]) -> list[str]:
+            raise DiskFullError(f"No room for {len(contents)} blobs.")
 
-        monkeypatch.setattr(type(shop.blobs), "put", full)
+        monkeypatch.setattr(type(shop.blobs), "put_each", full)
         with pytest.raises(DiskFullError):
             await shop.add({"a": "alpha 2"})
         await self._undone(shop)
@@ -400,7 +400,7 @@ async def test_unreadable_pages_are_told(shop: Workshop) -> None:
         parsed = await read_text(item)
         return ParsedDocument(text=parsed.text, blocks=parsed.blocks, kind="pdf", pages=3, unread_pages=(2,))
 
-    ingest = replace(shop.ingest, read=partial)
+    ingest = replace(shop.ingest, read=each(partial))
     kb = await shop.kb()
     await ingest.add(kb, offered({"a": "alpha"}))
     version = await shop.catalog.version_of(kb.id, ROOT + "a", 1)

@@ -51,9 +51,25 @@ class DiskBlobStore:
         """Store and return the name; what is there already and whole is not written again, what is damaged is."""
         return await self._run(lambda: self._put(data))
 
+    async def put_each(self, contents: Sequence[bytes]) -> list[str]:
+        """Store several in one go."""
+        return await self._run(lambda: [self._put(data) for data in contents])
+
     async def get(self, name: str) -> bytes:
         """Return the bytes; NotFoundError when missing, CorruptStoreError when they do not hash to `name`."""
         return await self._run(lambda: self._get(name))
+
+    async def check_each(self, names: Sequence[str]) -> list[StoreError | NotFoundError | None]:
+        """Read several in full in one go; what `get` would raise for each, None where it is whole."""
+
+        def fault(name: str) -> StoreError | NotFoundError | None:
+            try:
+                self._get(name)
+            except (StoreError, NotFoundError) as error:
+                return error
+            return None
+
+        return await self._run(lambda: [fault(name) for name in names])
 
     async def get_each(self, names: Sequence[str]) -> list[bytes | StoreError | NotFoundError]:
         """Read several in one go; what cannot be read comes as its error, in its place."""

@@ -94,9 +94,13 @@ def batches(items: Collection[_Item], size: int = BATCH) -> Iterator[list[_Item]
 
 
 def rows_with(
-    connection: Connection, query: Select[Any], column: ColumnElement[Any], values: Collection[str]
+    connection: Connection,
+    query: Select[Any],
+    column: ColumnElement[Any],
+    values: Collection[str],
+    **given: str | int,
 ) -> Iterator[Row[Any]]:
-    """Yield the rows of `query` whose column has one of the values.
+    """Yield the rows of `query` whose column has one of the values. `given` are values of its own parameters.
 
     The statement is built once for each of a few lengths and the list padded with its last value: a list of any other
     length would be compiled anew every time, which costs as much as the query. `query` must be a lasting value.
@@ -105,7 +109,7 @@ def rows_with(
         size = next(length for length in _LENGTHS if length >= len(batch))
         padded = batch + [batch[-1]] * (size - len(batch))
         names = (f"value{number}" for number in range(size))
-        yield from connection.execute(_among(query, column, size), dict(zip(names, padded, strict=True)))
+        yield from connection.execute(_among(query, column, size), given | dict(zip(names, padded, strict=True)))
 
 
 @lru_cache(maxsize=64)

@@ -11,19 +11,23 @@ from kaijuan.core.documents import Block, Chunk, ChunkLevel, Version
 from kaijuan.core.ids import ID_LENGTH, ChunkId, DocumentId, KbId, RunId, VersionId
 from kaijuan.core.spans import Span, merge
 from kaijuan.errors import NotFoundError
-from kaijuan.index.catalog import Families, Run, RunItem, StoredTrace
+from kaijuan.index.catalog import Families, Run, RunItem, Standing, StoredTrace
 from kaijuan.stores.catalog import rows, tables
 from kaijuan.stores.catalog.connection import rows_with
 from kaijuan.stores.catalog.faults import storable
 from kaijuan.stores.catalog.publishing import visible_at
 
-_versions, _chunks, _blocks = tables.document_version, tables.chunk, tables.block
+_versions, _chunks, _blocks, _documents = tables.document_version, tables.chunk, tables.block, tables.document
 _LAST = "\U0010ffff"
 _BEFORE_NAME = ("/", "#")
 """What stands before the last part of an address: a folder, or the archive or corpus that a document is in."""
 _SHORTEST_ID = 6
 _STREAM = 4096
 _VERSIONS = select(_versions)
+_SHOWN = _VERSIONS.where(_versions.c.valid_from <= bindparam("snapshot"), _versions.c.valid_to > bindparam("snapshot"))
+_NUMBERS = select(_documents.c.id, _documents.c.last_number)
+_CHILDREN = select(_versions.c.id, _versions.c.children)
+_LEVEL = rows.CHUNKS.where(_chunks.c.level == bindparam("level"))
 
 
 def _all(connection: Connection, query: Select[Any]) -> list[Version]:
@@ -39,10 +43,13 @@ def version_of(connection: Connection, kb: KbId, source: str, snapshot: int) -> 
     return None if row is None else rows.version_of(row)
 
 
-def last_number(connection: Connection, document: DocumentId) -> int:
-    """Return the highest number ever given to the document, 0 when there was none."""
-    query = select(tables.document.c.last_number).where(tables.document.c.id == document)
-    return connection.execute(query).scalar() or 0
+def standing(connection: Connection, documents: Collection[DocumentId], snapshot: int) -> dict[DocumentId, Standing]:
+    """Return how each document stands at a snapshot."""
+    numbers = {row.id: row.last_number for row in rows_with(connection, _NUMBERS, _documents.c.id, documents)}
+    # By document and not by base and source: so SQLite looks up each, and never walks the versions of the base.
+    seen = rows_with(connection, _SHOWN, _versions.c.document_id, list(numbers), snapshot=snapshot)
+    live = {row.document_id: rows.version_of(row) for row in seen}
+    return {id: Standing(last_number=numbers.get(id, 0), live=live.get(id)) for id in documents}
 
 
 def version(connection: Connection, version: VersionId) -> Version:
@@ -133,6 +140,24 @@ def chunks_of(connection: Connection, version: VersionId, level: ChunkLevel | No
         query = query.where(_chunks.c.level == level.value)
     ordered = query.order_by(_chunks.c.start, _chunks.c.stop, _chunks.c.level)
     return [rows.chunk_of(row) for row in connection.execute(ordered)]
+
+
+def chunks_of_each(
+    connection: Connection, versions: Collection[VersionId], level: ChunkLevel
+) -> dict[VersionId, list[Chunk]]:
+    """Return the chunks of each version in order of span."""
+    found: dict[VersionId, list[Chunk]] = {version: [] for version in versions}
+    for row in rows_with(connection, _LEVEL, _chunks.c.version_id, list(found), level=level.value):
+        chunk = rows.chunk_of(row)
+        found[chunk.version_id].append(chunk)
+    for chunks in found.values():
+        chunks.sort(key=lambda chunk: chunk.span)
+    return found
+
+
+def child_counts(connection: Connection, versions: Collection[VersionId]) -> dict[VersionId, int]:
+    """Return how many children each version has."""
+    return {VersionId(row.id): row.children for row in rows_with(connection, _CHILDREN, _versions.c.id, versions)}
 
 
 def chunk_ids(connection: Connection, kb: KbId) -> Iterator[list[tuple[ChunkId, int, int]]]:

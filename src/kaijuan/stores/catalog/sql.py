@@ -18,7 +18,18 @@ from kaijuan.core.reviews import Review, ReviewState
 from kaijuan.core.snapshots import Snapshot
 from kaijuan.core.spans import Span
 from kaijuan.errors import ClosedError, NotFoundError, StoreError
-from kaijuan.index.catalog import Counts, Families, KnowledgeBase, Lease, OutboxEntry, Run, RunItem, StoredTrace
+from kaijuan.index.catalog import (
+    Counts,
+    Families,
+    KnowledgeBase,
+    Lease,
+    OutboxEntry,
+    Run,
+    RunItem,
+    Staged,
+    Standing,
+    StoredTrace,
+)
 from kaijuan.stores import migrations
 from kaijuan.stores.catalog import access, bases, publishing, reading, reviews, staging, traces
 from kaijuan.stores.catalog.connection import file_of, open_engine, url_of
@@ -119,17 +130,17 @@ class SqlCatalog:
         """Return the runs that were neither published nor rolled back."""
         return await self._read(staging.unfinished_runs, kb)
 
-    async def stage(self, run: Run, version: Version, blocks: Sequence[Block], chunks: Sequence[Chunk]) -> None:
-        """Insert a version with everything in it, and retire what it replaces."""
-        await self._write(staging.stage, run, version, blocks, chunks)
+    async def stage(self, run: Run, staged: Sequence[Staged]) -> None:
+        """Insert versions with everything in them, and retire what they replace."""
+        await self._write(staging.stage, run, staged)
 
-    async def retire(self, run: Run, version: VersionId) -> None:
-        """Close a version at the run's target."""
-        await self._write(staging.retire, run, version)
+    async def retire(self, run: Run, versions: Sequence[VersionId]) -> None:
+        """Close versions at the run's target."""
+        await self._write(staging.retire, run, versions)
 
-    async def record_item(self, run: RunId, item: RunItem) -> None:
-        """Add a line to the run's report."""
-        await self._write(staging.record_item, run, item)
+    async def record_items(self, run: RunId, items: Sequence[RunItem]) -> None:
+        """Add lines to the run's report."""
+        await self._write(staging.record_items, run, items)
 
     async def pending(self, kb: KbId, *, limit: int, after: int = 0) -> list[OutboxEntry]:
         """Return entries not yet marked as applied, in order."""
@@ -205,9 +216,9 @@ class SqlCatalog:
         """Return the version of a source that the snapshot shows."""
         return await self._read(reading.version_of, kb, source, snapshot)
 
-    async def last_number(self, document: DocumentId) -> int:
-        """Return the highest number ever given to the document."""
-        return await self._read(reading.last_number, document)
+    async def standing(self, documents: Collection[DocumentId], snapshot: int) -> dict[DocumentId, Standing]:
+        """Return how each document stands at a snapshot."""
+        return await self._read(reading.standing, documents, snapshot)
 
     async def version(self, version: VersionId) -> Version:
         """Return a version."""
@@ -242,6 +253,14 @@ class SqlCatalog:
     async def chunks_of(self, version: VersionId, level: ChunkLevel | None = None) -> list[Chunk]:
         """Return the chunks of a version in order of span."""
         return await self._read(reading.chunks_of, version, level)
+
+    async def chunks_of_each(self, versions: Collection[VersionId], level: ChunkLevel) -> dict[VersionId, list[Chunk]]:
+        """Return the chunks of each version in order of span."""
+        return await self._read(reading.chunks_of_each, versions, level)
+
+    async def child_counts(self, versions: Collection[VersionId]) -> dict[VersionId, int]:
+        """Return how many children each version has."""
+        return await self._read(reading.child_counts, versions)
 
     async def chunk_ids(self, kb: KbId) -> AsyncIterator[tuple[ChunkId, int, int]]:
         """Yield (id, valid_from, valid_to) of every child in order of id, all as of one moment."""

@@ -2,19 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from typing import Any
 
-from sqlalchemy import ColumnElement, Connection, delete, func, insert, select, update
+from sqlalchemy import ColumnElement, Connection, Table, bindparam, delete, func, insert, select, update
 
-from kaijuan.core.documents import Block, Chunk, ChunkLevel, Version
+from kaijuan.core.documents import ChunkLevel, Version
 from kaijuan.core.ids import DocumentId, KbId, RunId, VersionId, stable_id
 from kaijuan.core.snapshots import OPEN
 from kaijuan.errors import BusyError, NotFoundError, StoreError, UsageError
-from kaijuan.index.catalog import IndexChange, OutboxEntry, Run, RunItem, RunState
+from kaijuan.index.catalog import IndexChange, OutboxEntry, Run, RunItem, RunState, Staged
 from kaijuan.stores.catalog import rows, tables
 from kaijuan.stores.catalog.bases import kb_by_id
-from kaijuan.stores.catalog.connection import batches, insert_missing
+from kaijuan.stores.catalog.connection import batches, rows_with
 
 _runs, _versions, _documents, _outbox = (
     tables.ingestion_run,
@@ -23,6 +23,12 @@ _runs, _versions, _documents, _outbox = (
     tables.outbox,
 )
 _LONGEST_REASON = 1000
+_OPEN_VERSIONS = select(_versions.c.id).where(_versions.c.valid_to == OPEN)
+_BEGINNINGS = select(_versions.c.id, _versions.c.valid_from)
+_ENDS = select(_versions.c.id, _versions.c.kb_id, _versions.c.valid_to)
+_END = update(_versions).where(_versions.c.id == bindparam("version")).values(valid_to=bindparam("target"))
+_NUMBERS = select(_documents.c.id, _documents.c.last_number)
+_RENUMBER = update(_documents).where(_documents.c.id == bindparam("document")).values(last_number=bindparam("number"))
 
 
 def begin_run(connection: Connection, kb: KbId, kind: str, now: float) -> Run:
@@ -69,68 +75,103 @@ def unfinished_runs(connection: Connection, kb: KbId) -> list[Run]:
     return [rows.run_of(row) for row in connection.execute(query.order_by(_runs.c.number))]
 
 
-def stage(connection: Connection, run: Run, version: Version, blocks: Sequence[Block], chunks: Sequence[Chunk]) -> None:
-    """Insert a version with its blocks, chunks and outbox entry, and retire what it replaces. Repeatable."""
+def stage(connection: Connection, run: Run, staged: Sequence[Staged]) -> None:
+    """Insert versions with their blocks, chunks and outbox entries, and retire what they replace. Repeatable."""
     target = running(connection, run).target
-    if _staged(connection, version.id, target):
-        return
-    _number(connection, version)
-    children = sum(chunk.level is ChunkLevel.CHILD for chunk in chunks)
-    values = rows.version_values(version, run, children) | {"valid_from": target, "valid_to": OPEN}
-    replaced = (_versions.c.document_id == version.document_id, _versions.c.valid_to == OPEN)
-    for row in connection.execute(select(_versions.c.id).where(*replaced)).all():
-        _close(connection, run, target, row.id)
-    connection.execute(insert(_versions), values)
-    if blocks:
-        connection.execute(insert(tables.block), [rows.block_values(block, version.id) for block in blocks])
-    if chunks:
-        connection.execute(insert(tables.chunk), [rows.chunk_values(chunk) for chunk in chunks])
-    _enqueue(connection, run, target, version.id, IndexChange.UPSERT)
-
-
-def _staged(connection: Connection, version: VersionId, target: int) -> bool:
-    valid_from = connection.execute(select(_versions.c.valid_from).where(_versions.c.id == version)).scalar()
-    if valid_from is not None and valid_from != target:
-        raise UsageError(f"Version {version} was published in snapshot {valid_from}; versions never change.")
-    return valid_from is not None
-
-
-def _number(connection: Connection, version: Version) -> None:
-    document = {"id": version.document_id, "kb_id": version.kb_id, "source": version.source, "last_number": 0}
-    insert_missing(connection, _documents, [document])
-    raised = connection.execute(
-        update(_documents)
-        .where(_documents.c.id == version.document_id, _documents.c.last_number < version.number)
-        .values(last_number=version.number)
+    there = _staged(connection, [one.version.id for one in staged], target)
+    fresh = [one for one in staged if one.version.id not in there]
+    documents = _number(connection, [one.version for one in fresh])
+    replaced = rows_with(connection, _OPEN_VERSIONS, _versions.c.document_id, documents)
+    _close(connection, run, target, [row.id for row in replaced])
+    _insert(connection, _versions, [_version_values(one, run, target) for one in fresh])
+    _insert(
+        connection, tables.block, [rows.block_values(block, one.version.id) for one in fresh for block in one.blocks]
     )
-    if raised.rowcount == 0:
-        raise UsageError(f"{version.source} already has a version {version.number} or a later one.")
+    _insert(connection, tables.chunk, [rows.chunk_values(chunk) for one in fresh for chunk in one.chunks])
+    _enqueue(connection, run, target, [one.version.id for one in fresh], IndexChange.UPSERT)
 
 
-def retire(connection: Connection, run: Run, version: VersionId) -> None:
-    """Close a version at the run's target, with its outbox entry. What is closed already stays as it is."""
+def _insert(connection: Connection, table: Table, values: Sequence[rows.Values]) -> None:
+    if values:  # an empty list would insert a row of defaults
+        connection.execute(insert(table), values)
+
+
+def _version_values(one: Staged, run: Run, target: int) -> rows.Values:
+    children = sum(chunk.level is ChunkLevel.CHILD for chunk in one.chunks)
+    return rows.version_values(one.version, run, children) | {"valid_from": target, "valid_to": OPEN}
+
+
+def _staged(connection: Connection, versions: Sequence[VersionId], target: int) -> set[VersionId]:
+    there = set()
+    for row in rows_with(connection, _BEGINNINGS, _versions.c.id, versions):
+        if row.valid_from != target:
+            raise UsageError(f"Version {row.id} was published in snapshot {row.valid_from}; versions never change.")
+        there.add(VersionId(row.id))
+    return there
+
+
+def _number(connection: Connection, versions: Sequence[Version]) -> list[DocumentId]:
+    """Give the documents of these versions their new last number; return those that had versions before."""
+    known = {row.id: row.last_number for row in rows_with(connection, _NUMBERS, _documents.c.id, _ids(versions))}
+    for version in versions:
+        if known.get(version.document_id, 0) >= version.number:
+            raise UsageError(f"{version.source} already has a version {version.number} or a later one.")
+    new = [version for version in versions if version.document_id not in known]
+    _insert(connection, _documents, [_document_values(version) for version in new])
+    _renumber(connection, {one.document_id: one.number for one in versions if one.document_id in known})
+    return [DocumentId(id) for id in known]
+
+
+def _ids(versions: Sequence[Version]) -> list[DocumentId]:
+    ids = [version.document_id for version in versions]
+    if len(set(ids)) < len(ids):
+        raise UsageError("Two versions of one document cannot be staged at once.")
+    return ids
+
+
+def _document_values(version: Version) -> rows.Values:
+    return {
+        "id": version.document_id,
+        "kb_id": version.kb_id,
+        "source": version.source,
+        "last_number": version.number,
+    }
+
+
+def _renumber(connection: Connection, numbers: Mapping[DocumentId, int]) -> None:
+    if numbers:
+        connection.execute(_RENUMBER, [{"document": id, "number": number} for id, number in numbers.items()])
+
+
+def retire(connection: Connection, run: Run, versions: Sequence[VersionId]) -> None:
+    """Close versions at the run's target, with their outbox entries. What is closed already stays as it is."""
     target = running(connection, run).target
-    query = select(_versions.c.valid_to).where(_versions.c.id == version, _versions.c.kb_id == run.kb_id)
-    valid_to = connection.execute(query).scalar()
-    if valid_to is None:
-        raise NotFoundError(f"There is no version {version!r}.")
-    if valid_to == OPEN:
-        _close(connection, run, target, version)
+    wanted = list(dict.fromkeys(versions))
+    ends = {row.id: row for row in rows_with(connection, _ENDS, _versions.c.id, wanted)}
+    for version in wanted:
+        if version not in ends or ends[version].kb_id != run.kb_id:
+            raise NotFoundError(f"There is no version {version!r}.")
+    _close(connection, run, target, [version for version in wanted if ends[version].valid_to == OPEN])
 
 
-def _close(connection: Connection, run: Run, target: int, version: VersionId) -> None:
-    connection.execute(update(_versions).where(_versions.c.id == version).values(valid_to=target))
-    _enqueue(connection, run, target, version, IndexChange.CLOSE)
+def _close(connection: Connection, run: Run, target: int, versions: Sequence[VersionId]) -> None:
+    if versions:
+        connection.execute(_END, [{"version": version, "target": target} for version in versions])
+        _enqueue(connection, run, target, versions, IndexChange.CLOSE)
 
 
-def _enqueue(connection: Connection, run: Run, target: int, version: VersionId, change: IndexChange) -> None:
-    values = {"kb_id": run.kb_id, "version_id": version, "change": change.value, "snapshot": target}
-    connection.execute(insert(_outbox), values)
+def _enqueue(connection: Connection, run: Run, target: int, versions: Sequence[VersionId], change: IndexChange) -> None:
+    common = {"kb_id": run.kb_id, "change": change.value, "snapshot": target}
+    _insert(connection, _outbox, [common | {"version_id": version} for version in versions])
 
 
-def record_item(connection: Connection, run: RunId, item: RunItem) -> None:
-    """Add a line to the run's report."""
-    values = {
+def record_items(connection: Connection, run: RunId, items: Sequence[RunItem]) -> None:
+    """Add lines to the run's report."""
+    _insert(connection, tables.ingestion_item, [_item_values(run, item) for item in items])
+
+
+def _item_values(run: RunId, item: RunItem) -> rows.Values:
+    return {
         "run_id": run,
         "source": _shown(item.source),
         "state": item.state.value,
@@ -138,7 +179,6 @@ def record_item(connection: Connection, run: RunId, item: RunItem) -> None:
         "message": _shown(item.message),
         "version_id": item.version_id,
     }
-    connection.execute(insert(tables.ingestion_item), values)
 
 
 def _shown(text: str) -> str:
@@ -179,9 +219,8 @@ def roll_back(connection: Connection, run: Run, now: float, reason: str) -> None
 def _lower_numbers(connection: Connection, mine: ColumnElement[bool]) -> None:
     # The same run made again must give the same numbers, and so the same ids.
     staged: list[Any] = list(connection.execute(select(_versions.c.document_id, _versions.c.number).where(mine)))
-    for row in sorted(staged, key=lambda row: -row.number):
-        document = _documents.c.id == DocumentId(row.document_id)
-        connection.execute(update(_documents).where(document).values(last_number=row.number - 1))
+    downwards = sorted(staged, key=lambda row: -row.number)
+    _renumber(connection, {DocumentId(row.document_id): row.number - 1 for row in downwards})
 
 
 def finish(connection: Connection, run: Run, state: RunState, now: float, reason: str = "") -> None:

@@ -28,6 +28,20 @@ class BlobStoreContract:
         assert isinstance(found[1], NotFoundError)
         assert await blobs.get_each([]) == []
 
+    async def test_several_are_stored_at_once(self, blobs: BlobStore) -> None:
+        contents = [b"one", b"", b"two", b"one"]
+        assert await blobs.put_each(contents) == [content_hash(data) for data in contents]
+        assert await blobs.get_each([content_hash(data) for data in contents]) == contents
+        assert await blobs.put_each([]) == []
+        assert len(await _names(blobs)) == 3
+
+    async def test_several_are_checked_at_once(self, blobs: BlobStore) -> None:
+        there = await blobs.put_each([b"one", b"two"])
+        first, missing, second = await blobs.check_each([there[0], content_hash(b"never stored"), there[1]])
+        assert (first, second) == (None, None)
+        assert isinstance(missing, NotFoundError)
+        assert await blobs.check_each([]) == []
+
     async def test_starts_empty(self, blobs: BlobStore) -> None:
         assert await _names(blobs) == set()
 

@@ -20,10 +20,11 @@ from kaijuan.index.catalog import (
     KnowledgeBase,
     RunItem,
     RunState,
+    Standing,
     StoredTrace,
 )
 from kaijuan.testing.contracts.catalog_access import EVERYONE, Access, CatalogFixtures
-from kaijuan.testing.contracts.catalog_samples import NOW, OWNER, Sample, publish, published, sample, stage
+from kaijuan.testing.contracts.catalog_samples import NOW, OWNER, Sample, publish, published, sample, stage, staged
 
 MISSING = VersionId("0" * 32)
 
@@ -102,6 +103,57 @@ class Staging(CatalogFixtures):
         await stage(catalog, run, made)
         assert [entry.change for entry in await catalog.pending(kb.id, limit=10)] == [IndexChange.UPSERT]
 
+    async def test_several_at_once(self, catalog: Catalog, kb: KnowledgeBase) -> None:
+        old = [sample(kb.id, f"file:///{name}", name) for name in "ab"]
+        await published(catalog, kb, *old)
+        run = await catalog.begin_run(kb.id, "add", now=NOW)
+        new = [sample(kb.id, "file:///b", "new b", number=2), sample(kb.id, "file:///c", "one\ntwo")]
+        empty = replace(staged(sample(kb.id, "file:///d", "void")), blocks=(), chunks=())
+        await catalog.stage(run, [])
+        await catalog.stage(run, [staged(new[0])])
+        await catalog.stage(run, [*map(staged, new), empty])
+        entries = [(entry.version_id, entry.change) for entry in await catalog.pending(kb.id, limit=9)]
+        upserts = [id for id, change in entries if change is IndexChange.UPSERT]
+        assert upserts == [new[0].version.id, new[1].version.id, empty.version.id]
+        assert [id for id, change in entries if change is IndexChange.CLOSE] == [old[1].version.id]
+        await publish(catalog, run)
+        assert [one.id for one in await catalog.versions(kb.id, 2)] == [old[0].version.id, *upserts]
+        assert await catalog.child_counts([*upserts, MISSING]) == dict(zip(upserts, (1, 2, 0), strict=True))
+        chunks = await catalog.chunks_of_each([new[1].version.id, MISSING], ChunkLevel.CHILD)
+        assert chunks == {new[1].version.id: list(new[1].children), MISSING: []}
+
+    async def test_several_at_once_or_none(self, catalog: Catalog, kb: KnowledgeBase) -> None:
+        first = sample(kb.id, "file:///a", "text")
+        await published(catalog, kb, first)
+        run = await catalog.begin_run(kb.id, "add", now=NOW)
+        good, late = sample(kb.id, "file:///b", "good"), sample(kb.id, "file:///a", "other")
+        twice = sample(kb.id, "file:///b", "again", number=2)
+        for wrong in (late, first, twice):
+            with pytest.raises(UsageError):
+                await catalog.stage(run, [staged(good), staged(wrong)])
+        with pytest.raises(NotFoundError):
+            await catalog.retire(run, [first.version.id, MISSING])
+        assert await catalog.pending(kb.id, limit=9) == []
+        assert [one.id for one in await catalog.all_versions(kb.id)] == [first.version.id]
+
+    async def test_how_documents_stand(self, catalog: Catalog, kb: KnowledgeBase) -> None:
+        made = [sample(kb.id, f"file:///{number}", "text") for number in range(700)]
+        run = await catalog.begin_run(kb.id, "add", now=NOW)
+        await catalog.stage(run, [staged(one) for one in made])
+        ids = [one.version.document_id for one in made]
+        assert set((await catalog.standing(ids, 0)).values()) == {Standing(last_number=1)}
+        await publish(catalog, run)
+        run = await catalog.begin_run(kb.id, "add", now=NOW)
+        await stage(catalog, run, sample(kb.id, "file:///0", "new", number=2))
+        unknown = sample(kb.id, "file:///none", "text").version.document_id
+        standing = await catalog.standing([unknown, *ids], 1)
+        assert list(standing) == [unknown, *ids]
+        assert standing[unknown] == Standing()
+        assert [standing[id].last_number for id in ids[:2]] == [2, 1]
+        lives = [standing[id].live for id in ids]
+        assert [live.id for live in lives if live is not None] == [one.version.id for one in made]
+        assert await catalog.standing([], 1) == {}
+
     async def test_a_new_version_retires_the_old(self, catalog: Catalog, kb: KnowledgeBase) -> None:
         old = sample(kb.id, "file:///a", "old")
         new = sample(kb.id, "file:///a", "new", number=2)
@@ -122,12 +174,12 @@ class Staging(CatalogFixtures):
     async def test_numbers_are_never_given_twice(self, catalog: Catalog, kb: KnowledgeBase) -> None:
         made = sample(kb.id, "file:///a", "text")
         document = made.version.document_id
-        assert await catalog.last_number(document) == 0
+        assert await catalog.standing([document], 0) == {document: Standing()}
         await published(catalog, kb, made)
         run = await catalog.begin_run(kb.id, "remove", now=NOW)
-        await catalog.retire(run, made.version.id)
+        await catalog.retire(run, [made.version.id])
         await publish(catalog, run)
-        assert await catalog.last_number(document) == 1
+        assert await catalog.standing([document], 2) == {document: Standing(last_number=1)}
         run = await catalog.begin_run(kb.id, "add", now=NOW)
         with pytest.raises(UsageError):
             await stage(catalog, run, sample(kb.id, "file:///a", "other"))
@@ -138,11 +190,11 @@ class Staging(CatalogFixtures):
         made = sample(kb.id, "file:///a", "text")
         await published(catalog, kb, made)
         run = await catalog.begin_run(kb.id, "remove", now=NOW)
-        await catalog.retire(run, made.version.id)
-        await catalog.retire(run, made.version.id)
+        await catalog.retire(run, [made.version.id])
+        await catalog.retire(run, [made.version.id])
         assert len(await catalog.pending(kb.id, limit=10)) == 1
         with pytest.raises(NotFoundError):
-            await catalog.retire(run, MISSING)
+            await catalog.retire(run, [MISSING])
         assert len(await catalog.versions(kb.id, 1)) == 1
         await publish(catalog, run)
         assert await catalog.versions(kb.id, 2) == []
@@ -157,12 +209,14 @@ class Staging(CatalogFixtures):
         fresh = [sample(kb.id, "file:///a", "new", number=2), sample(kb.id, "file:///c", "third")]
         for made in fresh:
             await stage(catalog, run, made)
-        await catalog.retire(run, gone.version.id)
+        await catalog.retire(run, [gone.version.id])
         await catalog.roll_back(run, now=NOW)
         await catalog.roll_back(run, now=NOW)
         assert [await catalog.all_versions(kb.id), await _chunk_ids(catalog, kb)] == before
         assert await catalog.pending(kb.id, limit=10) == []
-        assert [await catalog.last_number(made.version.document_id) for made in fresh] == [1, 0]
+        documents = [made.version.document_id for made in fresh]
+        standing = await catalog.standing(documents, 1)
+        assert [standing[document].last_number for document in documents] == [1, 0]
         assert await catalog.chunks(_ids(fresh[1])) == {}
         assert await catalog.blocks_of(fresh[1].version.id) == []
         again = await catalog.begin_run(kb.id, "add", now=NOW)
@@ -182,7 +236,7 @@ class Staging(CatalogFixtures):
     async def test_a_report_takes_any_text(self, catalog: Catalog, kb: KnowledgeBase) -> None:
         run = await catalog.begin_run(kb.id, "add", now=NOW)
         item = RunItem(source="file:///\udcff", state=ItemState.FAILED, code="usage", message="no \ud800 text")
-        await catalog.record_item(run.id, item)
+        await catalog.record_items(run.id, [item])
         (kept,) = await catalog.items(run.id)
         assert (kept.source, kept.message) == ("file:///\\udcff", "no \\ud800 text")
 
@@ -227,7 +281,7 @@ class Publishing(CatalogFixtures):
         await catalog.acquire_lease(kb.id, OWNER, now=NOW, seconds=60)
         for call in (
             stage(catalog, run, sample(kb.id, "file:///b", "late")),
-            catalog.retire(run, made.version.id),
+            catalog.retire(run, [made.version.id]),
             catalog.publish(run, owner=OWNER, now=NOW),
             catalog.roll_back(run, now=NOW),
         ):
@@ -289,8 +343,9 @@ class Publishing(CatalogFixtures):
             RunItem(source="file:///坏.pdf", state=ItemState.FAILED, code="document_broken", message="Nein."),
             RunItem(source="file:///a", state=ItemState.ADDED, version_id=MISSING),
         ]
-        for item in items:
-            await catalog.record_item(run.id, item)
+        await catalog.record_items(run.id, items[:1])
+        await catalog.record_items(run.id, [])
+        await catalog.record_items(run.id, items[1:])
         await catalog.roll_back(run, now=NOW)
         assert await catalog.items(run.id) == items
 

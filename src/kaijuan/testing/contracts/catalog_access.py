@@ -88,7 +88,7 @@ class Access(CatalogFixtures):
     async def test_old_snapshots_obey_the_present_policy(self, catalog: Catalog, kb: KnowledgeBase) -> None:
         _, secret = await self._two(catalog, kb)
         run = await catalog.begin_run(kb.id, "remove", now=NOW)
-        await catalog.retire(run, secret.version.id)
+        await catalog.retire(run, [secret.version.id])
         await publish(catalog, run)
         await catalog.grant(kb.id, secret.version.document_id, "ann")
         assert await self._readable(catalog, kb, "all") == {"file:///open"}

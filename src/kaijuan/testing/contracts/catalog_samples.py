@@ -19,7 +19,7 @@ from kaijuan.core.documents import (
 from kaijuan.core.ids import KbId, block_id, chunk_id, content_hash, document_id, version_id
 from kaijuan.core.snapshots import Snapshot
 from kaijuan.core.spans import Span
-from kaijuan.index.catalog import Catalog, KnowledgeBase, Run
+from kaijuan.index.catalog import Catalog, KnowledgeBase, Run, Staged
 
 OWNER = "contract"
 NOW = 1_700_000_000.0
@@ -131,7 +131,12 @@ def _chunk(version: Version, ordinal: int, level: ChunkLevel, span: Span, parent
 
 async def stage(catalog: Catalog, run: Run, made: Sample) -> None:
     """Stage a sample."""
-    await catalog.stage(run, made.version, made.blocks, made.chunks)
+    await catalog.stage(run, [staged(made)])
+
+
+def staged(made: Sample) -> Staged:
+    """Return a sample as it is staged."""
+    return Staged(version=made.version, blocks=made.blocks, chunks=made.chunks)
 
 
 async def publish(catalog: Catalog, run: Run, *, now: float = NOW) -> Snapshot:
