@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, replace
 from typing import Self
 
 from kaijuan.core.documents import ParsedDocument, Version
-from kaijuan.core.ids import KbId, VersionId, content_hash
+from kaijuan.core.ids import KbId, content_hash
 from kaijuan.core.reviews import Finding, Review, ReviewState, review_id
 from kaijuan.core.text.language import language_of
 from kaijuan.errors import KaijuanError, WrongLanguageError
@@ -118,8 +118,8 @@ class GateRules:
     languages: tuple[str, ...] = ()
 
 
-async def hold_back(catalog: Catalog, blobs: BlobStore, held: Sequence[Held]) -> list[VersionId]:
-    """Keep what waits so that it can be approved without its source; return what has to leave the live snapshot.
+async def hold_back(catalog: Catalog, blobs: BlobStore, held: Sequence[Held]) -> None:
+    """Keep what waits so that it can be approved without its source.
 
     The bytes first: a review that can be read must be able to be approved.
     """
@@ -128,7 +128,6 @@ async def hold_back(catalog: Catalog, blobs: BlobStore, held: Sequence[Held]) ->
         await blobs.put_each([one.item.data for one in waiting])
     for one in waiting:
         await catalog.hold(one.review)
-    return [one.live.id for one in held if one.live is not None]
 
 
 async def kept_items(blobs: BlobStore, reviews: Sequence[Review]) -> AsyncIterator[SourceItem | SourceFailure]:

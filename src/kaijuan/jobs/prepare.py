@@ -211,7 +211,7 @@ async def read(ground: Ground, changed: Sequence[Changed]) -> list[Parsed | Fail
 
 
 async def finish(ground: Ground, parsed: Sequence[Parsed]) -> list[Prepared | Held | Failed]:
-    """Let documents pass the gate, cut them and store their bytes, in their order; one that cannot be cut has failed."""
+    """Judge documents, cut them and store their bytes, in their order; one that cannot be cut has failed."""
     if not parsed:
         return []
     cut = await _aside(lambda: [_cut(ground, one) for one in parsed])
