@@ -23,17 +23,21 @@ from kaijuan.core.arguments import Filters, Moment, Targets
 from kaijuan.core.documents import Version
 from kaijuan.core.filters import Filter
 from kaijuan.core.ids import VersionId, stable_id
+from kaijuan.core.reviews import Review, ReviewState
 from kaijuan.core.snapshots import Snapshot
 from kaijuan.core.text.analyse import ANALYSER
 from kaijuan.errors import ClosedError, NotFoundError, StoreError, UsageError
 from kaijuan.index.catalog import Catalog, KnowledgeBase, StoredTrace
 from kaijuan.index.ports import BlobStore, Embedder, Index, IndexStore
 from kaijuan.index.rebuild import open_space
+from kaijuan.ingest.chunkers.policy import ChunkPolicy
 from kaijuan.ingest.isolate import ParserPool
 from kaijuan.ingest.opening import Narrowing, Opened, Opener
 from kaijuan.ingest.pipeline import fingerprint, item_fingerprint, read_each
 from kaijuan.ingest.ports import SourceFailure, SourceItem
+from kaijuan.jobs.desk import on_desk, picked
 from kaijuan.jobs.doctor import DoctorReport, Patient, examine
+from kaijuan.jobs.gate import GateRules
 from kaijuan.jobs.report import RebuildReport
 from kaijuan.jobs.run import Ingest, Progress, RunReport, Stage
 from kaijuan.jobs.views import DocumentView, Status, status_of, view_of
@@ -46,6 +50,7 @@ ProgressCallback = Callable[[Progress], None]
 FIRST_ADD = "Add documents first: kaijuan add PATH."
 MOST_PASSAGES = 1000
 MOST_REMOVED = 1_000_000
+WAITING = frozenset({ReviewState.PENDING})
 EVERYONE = frozenset({"all"})
 """The principals of the one local user; identities come with the service."""
 
@@ -163,6 +168,20 @@ class Kaijuan:
             found.update(dict.fromkeys(version.id for version in await self._meant(kb, word)))
         return await self._ingest().remove(kb, list(found), progress=progress)
 
+    async def approve(
+        self, words: Targets, *, by: str = "", note: str = "", progress: ProgressCallback | None = None
+    ) -> RunReport:
+        """Publish documents that the gate held back, named by review id or source, as one snapshot."""
+        kb = await self._kb()
+        chosen = await picked(self.catalog, kb, self._principals, arguments.targets(words))
+        return await self._ingest().approve(kb, chosen, by=by, note=note, progress=progress)
+
+    async def reject(self, words: Targets, *, by: str = "", note: str = "") -> builtins.list[str]:
+        """Keep contents out, named by review id or source; return the sources that were live and are removed."""
+        kb = await self._kb()
+        chosen = await picked(self.catalog, kb, self._principals, arguments.targets(words))
+        return await self._ingest().reject(kb, chosen, by=by, note=note)
+
     async def rebuild(self, *, progress: ProgressCallback | None = None) -> RebuildReport:
         """Build the index anew from the catalog, beside the one that serves readers, and switch."""
 
@@ -253,6 +272,10 @@ class Kaijuan:
         version = await self._find(kb, word, await self._snapshot(kb, as_of))
         return await view_of(self.catalog, version, await self.texts.read(version.text_hash))
 
+    async def reviews(self, states: Collection[ReviewState] = WAITING) -> builtins.list[Review]:
+        """Return what the gate held back, oldest first: what waits for a decision, or reviews in these states."""
+        return await on_desk(self.catalog, await self._kb(), self._principals, states)
+
     async def snapshots(self) -> builtins.list[Snapshot]:
         """Return all snapshots that are kept, oldest first."""
         return await self.catalog.snapshots((await self._kb()).id)
@@ -304,13 +327,14 @@ class Kaijuan:
             blobs=self.blobs,
             indexes=self.indexes,
             embedder=self.embedder,
-            chunker=registry.load("chunker", "recursive")(self.config.chunk),
+            chunking=ChunkPolicy(self.config.chunk, partial(registry.load, "chunker")),
             read=lambda items: read_each(items, pool),
             parsing=partial(
                 item_fingerprint,
                 registry.targets("parser"),
                 recogniser=registry.recogniser(self.config.ingest.recogniser),
             ),
+            gate=GateRules(settings=self.config.gate, languages=self.config.ingest.languages),
             clock=self._clock,
             settings=self.config.jobs,
             index_settings=self.config.index,
@@ -432,7 +456,7 @@ def pipeline_fingerprint(config: Config, embedder: Embedder) -> str:
         "points",
         fingerprint(registry.targets("parser"), registry.recogniser(config.ingest.recogniser)),
         config.ingest.max_bytes,
-        registry.load("chunker", "recursive")(config.chunk).fingerprint,
+        ChunkPolicy(config.chunk, partial(registry.load, "chunker")).fingerprint,
         embedder.info.fingerprint,
         embedder.info.max_tokens,
         ANALYSER,

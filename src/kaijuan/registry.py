@@ -19,6 +19,7 @@ BUILT_IN = MappingProxyType(
     {
         ("blobs", "disk"): ("kaijuan.stores.blobs.disk:DiskBlobStore", ""),
         ("catalog", "sql"): ("kaijuan.stores.catalog.sql:SqlCatalog", ""),
+        ("chunker", "code"): ("kaijuan.ingest.chunkers.code:CodeChunker", ""),
         ("chunker", "faq"): ("kaijuan.ingest.chunkers.faq:FaqChunker", ""),
         ("chunker", "fixed"): ("kaijuan.ingest.chunkers.fixed:FixedChunker", ""),
         ("chunker", "legal"): ("kaijuan.ingest.chunkers.legal:LegalChunker", ""),
@@ -69,6 +70,7 @@ BUILT_IN = MappingProxyType(
         ("source", "files"): ("kaijuan.ingest.sources.files:FileSource", ""),
         ("source", "web"): ("kaijuan.ingest.sources.web:UrlSource", ""),
         ("source", "faq"): ("kaijuan.ingest.sources.faq:FaqSource", ""),
+        ("source", "s3"): ("kaijuan.ingest.sources.s3:S3Source", "s3"),
         ("source", "sql"): ("kaijuan.ingest.sources.sql:SqlSource", ""),
     }
 )

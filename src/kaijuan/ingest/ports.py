@@ -146,3 +146,6 @@ class Chunking(Protocol):
 
     def chunker_for(self, kind: str, shape: str) -> Chunker:
         """Return the chunker for documents of a kind that look like `shape`, a word that `shape_of` gave."""
+
+    def is_current(self, kind: str, shape: str) -> bool:
+        """Say whether `shape_of` would give the same chunker, whenever `shape` was given: no where rules changed."""

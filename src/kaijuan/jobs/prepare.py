@@ -30,7 +30,8 @@ from kaijuan.core.text.language import language_of
 from kaijuan.errors import BrokenDocumentError, DocumentError, EmptyDocumentError
 from kaijuan.index.catalog import Catalog, Staged, Standing
 from kaijuan.index.ports import BlobStore
-from kaijuan.ingest.ports import ChunkDraft, Chunker, SourceItem, Tokenizer
+from kaijuan.ingest.ports import ChunkDraft, Chunking, SourceItem, Tokenizer
+from kaijuan.jobs.again import stored_document
 from kaijuan.jobs.gate import Gate, Held
 from kaijuan.jobs.report import Failed
 
@@ -48,20 +49,40 @@ class Pipeline:
     """What turns bytes into chunks."""
 
     read: Read
-    chunker: Chunker
+    chunking: Chunking
     tokenizer: Tokenizer
     parsing: Parsing
     measure: str
     """Fingerprint of the tokenizer that sizes are measured with."""
 
-    def fingerprint(self, item: SourceItem) -> str:
-        """Return what a version of the item depends on besides its bytes.
+    def reading(self, item: SourceItem) -> str:
+        """Return what the blocks of an item depend on besides its bytes: the first part of a fingerprint.
 
         Of a record, title and metadata are content that its bytes do not hold. Of a file they are not: they come
         from its bytes or (time of change) say nothing about them. Of the parsers only the one for the item's kind
         counts, so that one more format, or a better reader of one, does not read all the others again.
         """
-        return stable_id("pipeline", self.parsing(item), self.chunker.fingerprint, self.measure, facts(item))
+        return stable_id("reading", self.parsing(item), facts(item))
+
+    def fingerprint(self, reading: str, kind: str, shape: str) -> str:
+        """Return all that a version depends on besides its bytes: how it was read, what it looks like, how it is cut.
+
+        Of the strategies only the one that cuts it counts, so that another for statutes touches nothing but statutes.
+        """
+        return ":".join((reading, shape, self._cutting(kind, shape)))
+
+    def reads_alike(self, version: Version, reading: str) -> bool:
+        """Say whether a version's blocks are those that reading it again would give."""
+        return version.fingerprint.partition(":")[0] == reading
+
+    def cuts_alike(self, version: Version) -> bool:
+        """Say whether a version's chunks are those that its blocks would give."""
+        _, _, shape_and_cutting = version.fingerprint.partition(":")
+        shape, _, cutting = shape_and_cutting.partition(":")
+        return self.chunking.is_current(version.kind, shape) and self._cutting(version.kind, shape) == cutting
+
+    def _cutting(self, kind: str, shape: str) -> str:
+        return stable_id("cutting", self.chunking.chunker_for(kind, shape).fingerprint, self.measure)
 
 
 def facts(item: SourceItem) -> str:
@@ -97,7 +118,7 @@ class Changed:
     item: SourceItem
     document: DocumentId
     content: str
-    fingerprint: str
+    reading: str
     standing: Standing
 
 
@@ -107,6 +128,8 @@ class Parsed:
 
     changed: Changed
     document: ParsedDocument
+    stored: bool = False
+    """Whether it was read back from the version at head, which has passed the gate."""
 
     @property
     def weight(self) -> int:
@@ -138,19 +161,19 @@ async def look_up(ground: Ground, items: Sequence[SourceItem]) -> list[Changed |
         if isinstance(mark, Failed):
             looked.append(mark)
         else:
-            content, fingerprint = mark
+            content, reading = mark
             looked.append(
                 ground.gate.refused(item, content, standing[id].live)
-                or Changed(item=item, document=id, content=content, fingerprint=fingerprint, standing=standing[id])
+                or Changed(item=item, document=id, content=content, reading=reading, standing=standing[id])
             )
-    same = [one for one in looked if isinstance(one, Changed) and _is_same(one)]
+    same = [one for one in looked if isinstance(one, Changed) and _is_same(ground.pipeline, one)]
     whole = await _whole(ground.blobs, same)
     return [_unchanged(one) if isinstance(one, Changed) and one.document in whole else one for one in looked]
 
 
 def _marks(pipeline: Pipeline, item: SourceItem) -> tuple[str, str] | Failed:
     try:
-        return content_hash(item.data), pipeline.fingerprint(item)
+        return content_hash(item.data), pipeline.reading(item)
     except DocumentError as error:
         return failed(item, error)
 
@@ -160,9 +183,13 @@ def failed(item: SourceItem, error: DocumentError) -> Failed:
     return Failed(source=item.source, code=error.code, message=str(error))
 
 
-def _is_same(one: Changed) -> bool:
+def _is_same(pipeline: Pipeline, one: Changed) -> bool:
+    return _reads_alike(pipeline, one) and pipeline.cuts_alike(_live(one))
+
+
+def _reads_alike(pipeline: Pipeline, one: Changed) -> bool:
     live = one.standing.live
-    return live is not None and (live.content_hash, live.fingerprint) == (one.content, one.fingerprint)
+    return live is not None and live.content_hash == one.content and pipeline.reads_alike(live, one.reading)
 
 
 def _unchanged(one: Changed) -> Unchanged:
@@ -199,12 +226,33 @@ async def _whole(blobs: BlobStore, same: Sequence[Changed]) -> set[DocumentId]:
 
 
 async def read(ground: Ground, changed: Sequence[Changed]) -> list[Parsed | Failed]:
-    """Read items, in their order; one that cannot be read has failed, the others are none the worse."""
-    documents = await ground.pipeline.read([one.item for one in changed]) if changed else []
+    """Read items, in their order; one that cannot be read has failed, the others are none the worse.
+
+    Where only the cutting has changed, what the parser gave then is read back.
+    """
+    again = {one.document: document for one in changed if (document := await _read_back(ground, one)) is not None}
+    anew = [one for one in changed if one.document not in again]
+    documents = iter(await ground.pipeline.read([one.item for one in anew]) if anew else ())
     return [
-        failed(one.item, document) if isinstance(document, DocumentError) else Parsed(changed=one, document=document)
-        for one, document in zip(changed, documents, strict=True)
+        Parsed(changed=one, document=again[one.document], stored=True)
+        if one.document in again
+        else _parsed(one, next(documents))
+        for one in changed
     ]
+
+
+async def _read_back(ground: Ground, one: Changed) -> ParsedDocument | None:
+    pipeline = ground.pipeline
+    # One that is cut alike is here because its text cannot be read.
+    if not _reads_alike(pipeline, one) or pipeline.cuts_alike(_live(one)):
+        return None
+    return await stored_document(ground.catalog, ground.blobs, _live(one))
+
+
+def _parsed(one: Changed, document: ParsedDocument | DocumentError) -> Parsed | Failed:
+    if isinstance(document, DocumentError):
+        return failed(one.item, document)
+    return Parsed(changed=one, document=document)
 
 
 # --- last: cut, store the bytes ---------------------------------------------------------------------------------
@@ -229,6 +277,7 @@ class _Cut:
     parsed: Parsed
     version: VersionId
     number: int
+    fingerprint: str
     text: bytes
     blocks: tuple[Block, ...]
     chunks: tuple[Chunk, ...]
@@ -252,7 +301,7 @@ def _prepared(ground: Ground, cut: _Cut, names: Sequence[str]) -> Prepared:
         title=_title(item, parsed),
         kind=parsed.kind,
         content_hash=changed.content,
-        fingerprint=changed.fingerprint,
+        fingerprint=cut.fingerprint,
         text_hash=names[0],
         original_hash=names[-1],
         language=language_of(parsed.text),
@@ -293,6 +342,8 @@ def _warnings(parsed: ParsedDocument) -> tuple[str, ...]:
 def _cut(ground: Ground, parsed: Parsed) -> _Cut | Held | Failed:
     changed = parsed.changed
     try:
+        if parsed.stored:
+            return _pieces(ground.pipeline, parsed)
         judged = ground.gate.judged(changed.item, changed.content, parsed.document)
         return judged if isinstance(judged, Held) else _pieces(ground.pipeline, replace(parsed, document=judged))
     except DocumentError as error:
@@ -302,16 +353,27 @@ def _cut(ground: Ground, parsed: Parsed) -> _Cut | Held | Failed:
 def _pieces(pipeline: Pipeline, parsed: Parsed) -> _Cut:
     changed, document = parsed.changed, parsed.document
     number = changed.standing.last_number + 1
-    version = version_id(changed.document, number, changed.content, changed.fingerprint)
+    shape = pipeline.chunking.shape_of(document.kind, document.text, document.blocks)
+    fingerprint = pipeline.fingerprint(changed.reading, document.kind, shape)
+    version = version_id(changed.document, number, changed.content, fingerprint)
     text = _encoded(document.text)
     blocks = tuple(_block(version, at, block, document.text) for at, block in enumerate(document.blocks))
-    drafts = pipeline.chunker.chunk(document.text, blocks, pipeline.tokenizer)
-    chunks = _chunks(drafts, version, changed.document, pipeline.chunker.fingerprint)
+    chunker = pipeline.chunking.chunker_for(document.kind, shape)
+    drafts = chunker.chunk(document.text, blocks, pipeline.tokenizer)
+    chunks = _chunks(drafts, version, changed.document, chunker.fingerprint)
     if not any(chunk.level is ChunkLevel.CHILD for chunk in chunks):
         raise EmptyDocumentError("The document has no text to search.")
     if len({chunk.id for chunk in chunks}) < len(chunks):
         raise DocumentError("The chunker gave the same piece twice.", hint="Report this file: the chunker is at fault.")
-    return _Cut(parsed=parsed, version=version, number=number, text=text, blocks=blocks, chunks=chunks)
+    return _Cut(
+        parsed=parsed,
+        version=version,
+        number=number,
+        fingerprint=fingerprint,
+        text=text,
+        blocks=blocks,
+        chunks=chunks,
+    )
 
 
 def _block(version: VersionId, ordinal: int, block: ParsedBlock, text: str) -> Block:

@@ -22,7 +22,7 @@ from kaijuan.index.rebuild import Plan, Told, drop_others, open_space, rebuild
 from kaijuan.index.reconcile import ReconcileReport, check, clear_unpublished, reconcile
 from kaijuan.index.settings import IndexSettings
 from kaijuan.index.write import IndexWriter, Outbox, Skipped, write_versions
-from kaijuan.ingest.ports import Chunker, SourceFailure, SourceItem
+from kaijuan.ingest.ports import Chunking, SourceFailure, SourceItem
 from kaijuan.jobs.change import Change, Tell
 from kaijuan.jobs.gate import Gate, GateRules, kept_items
 from kaijuan.jobs.intake import Intake, take_in
@@ -49,7 +49,7 @@ class Ingest:
     blobs: BlobStore
     indexes: IndexStore
     embedder: Embedder
-    chunker: Chunker
+    chunking: Chunking
     read: Read
     """Turns a source item into a parsed document, or raises DocumentError."""
     parsing: Parsing
@@ -216,7 +216,7 @@ class Ingest:
         info = self.embedder.info
         return Pipeline(
             read=self.read,
-            chunker=self.chunker,
+            chunking=self.chunking,
             tokenizer=self.embedder,
             parsing=self.parsing,
             measure=f"{info.name}/{info.max_tokens}",

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 
+from kaijuan import registry
 from kaijuan.core.documents import ChunkLevel, ParsedDocument
 from kaijuan.core.filters import at_snapshot
 from kaijuan.core.ids import ChunkId
@@ -15,7 +17,7 @@ from kaijuan.index.ports import Embedder, Index, IndexStore
 from kaijuan.index.publish import Reached
 from kaijuan.index.rebuild import open_space
 from kaijuan.index.settings import IndexSettings
-from kaijuan.ingest.chunkers.recursive import RecursiveChunker
+from kaijuan.ingest.chunkers.policy import ChunkPolicy
 from kaijuan.ingest.parsers.record import RecordParser
 from kaijuan.ingest.ports import SourceFailure, SourceItem
 from kaijuan.ingest.settings import ChunkSettings
@@ -29,6 +31,7 @@ from kaijuan.testing.embedders import HashEmbedder
 
 START = 1_700_000_000.0
 ROOT = "file:///shelf/"
+SIZES = ChunkSettings(child_tokens=8, max_tokens=16, parent_tokens=32)
 
 
 async def read_text(item: SourceItem) -> ParsedDocument:
@@ -85,7 +88,7 @@ class Workshop:
             blobs=self.blobs,
             indexes=self.indexes,
             embedder=self.embedder,
-            chunker=RecursiveChunker(ChunkSettings(child_tokens=8, max_tokens=16, parent_tokens=32)),
+            chunking=ChunkPolicy(SIZES, partial(registry.load, "chunker")),
             read=each(read_text),
             parsing=lambda _: "workshop-1",
             clock=self.clock,

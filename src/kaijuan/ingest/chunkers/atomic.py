@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterator, Sequence
 from kaijuan.core.documents import Block, BlockKind
 from kaijuan.core.spans import Span
 from kaijuan.ingest.chunkers.sections import sections, shared_depth
-from kaijuan.ingest.chunkers.units import Unit, drafts_of, strategy_mark
+from kaijuan.ingest.chunkers.units import Unit, always, drafts_of, strategy_mark
 from kaijuan.ingest.ports import ChunkDraft, Tokenizer
 from kaijuan.ingest.settings import CutSettings
 
@@ -66,7 +66,7 @@ def atomic_units(text: str, blocks: Sequence[Block], kind: BlockKind, keeps: Kee
         for group in _groups(text, section.blocks, kind):
             span = Span(group[0].span.start, group[-1].span.end)
             kept = keeps(text, group) if any(block.kind is kind for block in group) else ""
-            yield Unit(span=span, path=section.path, blocks=tuple(group), parent=parent, keeps=kept)
+            yield Unit(span=span, path=section.path, blocks=tuple(group), parent=parent, keeps=always(kept))
 
 
 def _groups(text: str, blocks: Sequence[Block], kind: BlockKind) -> Iterator[list[Block]]:
@@ -78,7 +78,7 @@ def _groups(text: str, blocks: Sequence[Block], kind: BlockKind) -> Iterator[lis
                 yield group
                 group = []
         elif not continues:
-            leads = _leading(text, group)
+            leads = leading(text, group)
             if len(leads) < len(group):
                 yield group[: len(group) - len(leads)]
             group = leads
@@ -87,7 +87,7 @@ def _groups(text: str, blocks: Sequence[Block], kind: BlockKind) -> Iterator[lis
         yield group
 
 
-def _leading(text: str, group: Sequence[Block]) -> list[Block]:
+def leading(text: str, group: Sequence[Block]) -> list[Block]:
     """Return the blocks at the end of a group that belong to what follows: headings, captions, a lead-in."""
     at = len(group)
     while at > 0 and (group[at - 1].kind in _LEADS or _is_lead_in(text, group[at - 1])):

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from kaijuan.core.documents import Block
 from kaijuan.ingest.chunkers.pairs import pairs
 from kaijuan.ingest.chunkers.structural import section_units
-from kaijuan.ingest.chunkers.units import Unit, clipped, drafts_of, strategy_mark
+from kaijuan.ingest.chunkers.units import Unit, always, clipped, drafts_of, strategy_mark
 from kaijuan.ingest.ports import ChunkDraft, Tokenizer
 from kaijuan.ingest.settings import CutSettings
 
@@ -37,7 +37,7 @@ def _units(text: str, blocks: Sequence[Block]) -> Iterator[Unit]:
         yield from section_units(text, clipped(text, blocks, at, pair.span.start))
         inside = clipped(text, blocks, pair.span.start, pair.span.end)
         # Pieces of a long answer are found by the question too.
-        keeps = pair.question if len(pair.question) <= _LONGEST_TITLE else ""
+        keeps = always(pair.question[:_LONGEST_TITLE].strip())
         yield Unit(span=pair.span, path=pair.path, blocks=tuple(inside), parent=number, keeps=keeps)
         at = pair.span.end
     yield from section_units(text, clipped(text, blocks, at, end))

@@ -14,7 +14,7 @@ from kaijuan.ingest.settings import ChunkSettings, CutSettings, Shape
 
 AUTO = "auto"
 REVISION = 1
-"""Raised when the rules for shapes say something else of a document. Only documents of another shape are cut anew."""
+"""Raised when the rules for shapes say something else of a document. Documents whose shape matters are cut anew."""
 BEST: Mapping[Shape, str] = {
     "code": "code",
     "faq": "faq",
@@ -37,9 +37,12 @@ class ChunkPolicy:
         self._made: dict[str, Chunker] = {}
 
     def shape_of(self, kind: str, text: str, blocks: Sequence[Block | ParsedBlock]) -> str:
-        """Return shape and revision; nothing is looked for where no shape would make a difference."""
-        shape = shape_of(kind, text, blocks) if self._shapes_matter(kind) else "prose"
-        return f"{shape}.{REVISION}"
+        """Return shape and revision. Always looked for, so that another policy need not look again."""
+        return f"{shape_of(kind, text, blocks)}.{REVISION}"
+
+    def is_current(self, kind: str, shape: str) -> bool:
+        """Say whether the shape was found by these rules, or makes no difference."""
+        return shape.endswith(f".{REVISION}") or not self._shapes_matter(kind)
 
     def chunker_for(self, kind: str, shape: str) -> Chunker:
         """Return the chunker for a kind and a word of `shape_of`."""

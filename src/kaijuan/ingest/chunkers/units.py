@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from bisect import bisect_right
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
 from kaijuan.core.documents import Block, ChunkLevel
@@ -32,9 +32,10 @@ class Unit:
     """Units in a row with the same key may share a parent."""
     joins: bool = False
     """Whether a small one may be put together with small neighbours of its parent."""
-    keeps: str = ""
-    """What a piece of a long unit needs from its beginning (the columns of a table, the head of a function): the last
-    entry of the title path of every piece but the first, where it is searched and embedded but is no part of the text.
+    keeps: Callable[[int], Path] | None = None
+    """What a later piece of a long unit needs from before it, by the place where it begins (the columns of a table,
+    the head of a function): the last entries of its title path, where they are searched and embedded with the piece
+    but are no part of its text.
     """
 
 
@@ -129,7 +130,7 @@ def _children(text: str, unit: Unit, ruler: Ruler, sizes: CutSettings) -> list[_
         span = trim(text, Span(pieces[first].span.start, pieces[end - 1].span.end))
         if span.start == span.end:
             continue
-        path = (*unit.path, unit.keeps) if unit.keeps and made else unit.path
+        path = (*unit.path, *unit.keeps(span.start)) if unit.keeps and made else unit.path
         tokens = ruler.count(span.start, span.end)
         made.append(_Child(span=span, tokens=tokens, path=path, parent=unit.parent))
     return made
@@ -183,6 +184,11 @@ def _drafts(text: str, family: Sequence[_Child], ruler: Ruler, position: int) ->
         yield ChunkDraft(
             level=ChunkLevel.CHILD, span=child.span, parent=position, title_path=child.path, tokens=child.tokens
         )
+
+
+def always(kept: str) -> Callable[[int], Path] | None:
+    """Return what gives every later piece one entry; None when there is nothing to give."""
+    return (lambda _place: (kept,)) if kept else None
 
 
 def strategy_mark(name: str, version: int, sizes: CutSettings) -> str:
