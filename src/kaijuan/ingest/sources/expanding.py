@@ -52,7 +52,7 @@ class ExpandingSource:
         try:
             async for found in walk:
                 # Asked here, because a thread for each of 20,000 plain files would take longer than reading them.
-                if isinstance(found, SourceFailure) or found.kind or not may_be_container(found.data, found.name):
+                if isinstance(found, SourceFailure) or found.kind or not _may_hold_documents(found):
                     yield found
                     continue
                 async for part in stepped(expanded(found, self._settings)):
@@ -81,7 +81,7 @@ class _Opening:
     def open(self, item: SourceItem, depth: int) -> Iterator[SourceItem | SourceFailure]:
         kind = container_of(item.data, item.name)
         if not kind:
-            yield from self._corpus(item) if depth and item.name.lower().endswith(CORPUS_ENDINGS) else (item,)
+            yield from self._corpus(item) if _is_corpus(item) else (item,)
             return
         if kind in _THEMSELVES:
             yield item
@@ -101,12 +101,25 @@ class _Opening:
                 yield from self.open(_member(item, found), depth + 1)
 
     def _corpus(self, item: SourceItem) -> Iterator[SourceItem | SourceFailure]:
-        file = RecordFile(source=item.source, name=item.name, separator="/")
+        file = RecordFile(source=item.source, name=item.name, separator=_separator(item.source))
         yield from records_in(io.BytesIO(item.data), file, max_bytes=self.budget.max_bytes)
 
 
+def _may_hold_documents(item: SourceItem) -> bool:
+    return _is_corpus(item) or may_be_container(item.data, item.name)
+
+
+def _is_corpus(item: SourceItem) -> bool:
+    # A corpus on this machine never comes here: the source of files reads it line by line.
+    return item.name.lower().endswith(CORPUS_ENDINGS)
+
+
+def _separator(address: str) -> str:
+    return "/" if "#" in address else "#"
+
+
 def _member(container: SourceItem, member: Member) -> SourceItem:
-    separator = "/" if "#" in container.source else "#"
+    separator = _separator(container.source)
     path = quote(member.path, safe="/~-._", errors="replace")
     return SourceItem(
         source=f"{container.source}{separator}{path}",
