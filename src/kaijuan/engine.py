@@ -276,6 +276,11 @@ class Kaijuan:
         """Return what the gate held back, oldest first: what waits for a decision, or reviews in these states."""
         return await on_desk(self.catalog, await self._kb(), self._principals, states)
 
+    async def review(self, word: str) -> Review:
+        """Return one review; `word` is its id, the beginning of it, or a source."""
+        (found,) = await picked(self.catalog, await self._kb(), self._principals, [word])
+        return found
+
     async def snapshots(self) -> builtins.list[Snapshot]:
         """Return all snapshots that are kept, oldest first."""
         return await self.catalog.snapshots((await self._kb()).id)

@@ -1,7 +1,7 @@
 """The command `kaijuan`: its global options, its commands, and what every failure becomes.
 
-Exit codes: 0 good, 1 error, 2 wrong use, 3 finished with failed items, 4 gate not passed, 130 stopped with Ctrl-C,
-141 reader gone.
+Exit codes: 0 good, 1 error, 2 wrong use, 3 finished with failed or held items, 4 gate not passed, 130 stopped with
+Ctrl-C, 141 reader gone.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from typing import Annotated, NoReturn
 
 import typer
 
-from kaijuan.cli import demo, documents, evaluation, parsing, questions, screen, shapes, upkeep
+from kaijuan.cli import demo, documents, evaluation, parsing, questions, review, screen, shapes, upkeep
 from kaijuan.cli.groups import Command, Group
 from kaijuan.cli.options import Json
 from kaijuan.cli.session import DEFAULT_HOME, DEFAULT_KB, Session, start_logging
@@ -107,6 +107,7 @@ for command in (
     upkeep.version,
 ):
     app.command(command.__name__.rstrip("_"), cls=Command)(command)
+app.add_typer(review.app)
 app.add_typer(evaluation.app)
 
 

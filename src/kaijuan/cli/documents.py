@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from kaijuan.jobs.report import RunReport
 
 FAILED_ITEMS = 3
-"""Exit code of a run that ended well but could not take some of the sources."""
+"""Exit code of a run that ended well but could not take some of the sources, or holds some back for review."""
 
 
 def add(
@@ -74,7 +74,7 @@ def sync(
 
         for name, report in reports.items():
             screen.show(f"{name}:", *tables.run(report))
-    if any(report.failed for report in reports.values()):
+    if any(report.failed or report.held for report in reports.values()):
         raise typer.Exit(FAILED_ITEMS)
 
 
@@ -129,12 +129,12 @@ def show(context: typer.Context, word: Word, as_of: AsOf = None, json: Json = Fa
 
 
 def end_run(session: Session, report: RunReport) -> None:
-    """Print what a run did; failed items make the exit code 3."""
+    """Print what a run did; failed and held items make the exit code 3."""
     if session.json:
         screen.show_json(shapes.run_shape(report))
     else:
         from kaijuan.cli import tables
 
         screen.show(*tables.run(report))
-    if report.failed:
+    if report.failed or report.held:
         raise typer.Exit(FAILED_ITEMS)

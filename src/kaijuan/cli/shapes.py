@@ -16,6 +16,7 @@ from kaijuan.errors import KaijuanError
 if TYPE_CHECKING:
     from kaijuan.answer.results import Answer
     from kaijuan.core.citations import Citation
+    from kaijuan.core.reviews import Review
     from kaijuan.core.snapshots import Snapshot
     from kaijuan.jobs.doctor import DoctorReport
     from kaijuan.jobs.report import RunReport
@@ -77,6 +78,11 @@ def run_shape(report: RunReport) -> Json:
             {"source": item.source, "path": path_of(item.source), "code": item.code, "message": item.message}
             for item in report.failed
         ],
+        "held": [
+            {"source": item.source, "path": path_of(item.source), "review": item.review, "reasons": item.reasons}
+            for item in report.held
+        ],
+        "rejected": report.rejected,
         "documents": report.documents,
         "chunks": report.chunks,
         "seconds": round(report.seconds, TIME_DECIMALS),
@@ -188,6 +194,26 @@ def doctor_shape(report: DoctorReport) -> Json:
     """`doctor`."""
     checks = [{"name": c.name, "ok": c.ok, "detail": c.detail, "hint": c.hint} for c in report.checks]
     return {"ok": all(check.ok for check in report.checks), "checks": checks}
+
+
+def reviews_shape(reviews: Iterable[Review]) -> Json:
+    """`review list`."""
+    return {"reviews": [review_shape(review) for review in reviews]}
+
+
+def review_shape(review: Review) -> Json:
+    """`review show`."""
+    return {
+        "id": review.id,
+        "source": review.source,
+        "path": path_of(review.source),
+        "title": review.title,
+        "state": review.state.value,
+        "content_hash": review.content_hash,
+        "created_at": review.created_at,
+        "reasons": [fields_of(finding) for finding in review.reasons],
+        "history": [fields_of(decision) for decision in review.history],
+    }
 
 
 def _passage(passage: Passage) -> Json:

@@ -40,6 +40,8 @@ def run(report: RunReport) -> Iterator[RenderableType]:
             ("unchanged", report.unchanged),
             ("removed", report.removed),
             ("failed", len(report.failed)),
+            ("held for review", len(report.held)),
+            ("rejected before", report.rejected),
         )
         if count
     ]
@@ -55,6 +57,13 @@ def run(report: RunReport) -> Iterator[RenderableType]:
     for item in report.failed:
         yield Text.assemble(("✗ ", "red"), screen.place(item.source))
         yield Padding(Text.assemble((item.code, "red"), ": ", screen.lines(item.message)), (0, 0, 0, 4), expand=False)
+    for one in report.held:
+        yield Text.assemble(("‖ ", "yellow"), screen.place(one.source))
+        told = Text.assemble((one.review[:8], "yellow"), ": ", screen.lines(one.reasons))
+        yield Padding(told, (0, 0, 0, 4), expand=False)
+    if report.held:
+        said = f"Look at them with `{screen.own_command()} review list`; then approve or reject each."
+        yield Text(said, no_wrap=True)
 
 
 def documents(versions: Sequence[Version]) -> Iterator[RenderableType]:
