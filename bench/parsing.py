@@ -12,11 +12,8 @@ from __future__ import annotations
 
 import argparse
 import asyncio
-import html
 import json
-import re
 import time
-import unicodedata
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from pathlib import Path
@@ -25,6 +22,7 @@ from typing import Any
 from rapidfuzz.distance import Indel
 
 from bench.machine import machine
+from bench.markdown_scores import Grid, cell_scores, plain, reference_grids
 from kaijuan import registry
 from kaijuan.core.documents import BlockKind, ParsedBlock, ParsedDocument
 from kaijuan.ingest.isolate import ParserPool
@@ -39,20 +37,6 @@ FILES = Path(__file__).resolve().parents[2] / "shared" / "data" / "files"
 MOST_SECONDS = 60
 MOST_MB = 1_500
 Row = dict[str, Any]
-Grid = list[list[str]]
-
-_MARKS = re.compile(r"[|#*`_\\$~{}•☐☒☑]|\[[ x]\]|-{2,}|(?m:^\s*-\s)|&#124;")
-_LINK = re.compile(r"\[([^\]\n]*)\]\((?:[^()\s]|\([^()\s]*\))*\)")
-_TABLE_LINE = re.compile(r"^\s*\|.*\|\s*$")
-_RULE = re.compile(r"^\s*\|(?:\s*:?-+:?\s*\|)+\s*$")
-
-
-def plain(text: str) -> str:
-    """Return text without marks, blanks, links and comments."""
-    text = html.unescape(re.sub(r"<!--.*?-->", "", text, flags=re.S))
-    text = _LINK.sub(r"\1", unicodedata.normalize("NFKC", text))
-    text = text.replace("“", '"').replace("”", '"').replace("’", "'").replace("‘", "'").replace("‐", "-")
-    return re.sub(r"\s+", "", _MARKS.sub("", text))
 
 
 def grid_of(document: ParsedDocument, block: ParsedBlock) -> Grid:
@@ -81,47 +65,6 @@ def said(document: ParsedDocument) -> str:
         grid = grid_of(document, block)
         parts.append("\n".join(" | ".join(row) for row in grid) if grid else text)
     return "\n\n".join(parts)
-
-
-def reference_grids(text: str) -> list[Grid]:
-    """Return the tables of a Markdown text."""
-    grids: list[Grid] = []
-    before = False
-    for line in text.split("\n"):
-        if _TABLE_LINE.match(line):
-            if not before:
-                grids.append([])
-            if not _RULE.match(line):
-                cells = re.split(r"(?<!\\)\|", line.strip().strip("|"))
-                grids[-1].append([cell.strip() for cell in cells])
-        before = bool(_TABLE_LINE.match(line))
-    return [grid for grid in grids if any(plain(cell) for row in grid for cell in row)]
-
-
-def cells_of(grid: Grid) -> Counter[tuple[int, int, str]]:
-    """Return the cells with words and where they stand, empty edge columns left out as above."""
-    texts = [[plain(cell).lstrip("-") for cell in row] for row in grid]
-    width = max(map(len, texts), default=0)
-    kept = [column for column in range(width) if any(column < len(row) and row[column] for row in texts)]
-    rows = [[row[column] if column < len(row) else "" for column in kept] for row in texts]
-    rows = [row for row in rows if any(row)]
-    return Counter((at, column, text) for at, row in enumerate(rows) for column, text in enumerate(row) if text)
-
-
-def cell_scores(ours: Sequence[Grid], reference: Sequence[Grid]) -> tuple[int, int, int]:
-    """Return cells that agree in place and words, our cells, and the reference's; each table meets its likest."""
-    left = [cells_of(grid) for grid in ours]
-    total = sum(sum(cells.values()) for cells in left)
-    agreed = wanted = 0
-    for cells in map(cells_of, reference):
-        wanted += sum(cells.values())
-        if not left:
-            continue
-        best = max(range(len(left)), key=lambda at: sum((left[at] & cells).values()))
-        if same := sum((left[best] & cells).values()):
-            agreed += same
-            left.pop(best)
-    return agreed, total, wanted
 
 
 def compared(document: ParsedDocument, reference: str) -> Row:
