@@ -6,6 +6,7 @@ import asyncio
 from collections.abc import AsyncIterator, Callable, Collection, Iterable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
+from itertools import groupby
 
 from kaijuan import telemetry
 from kaijuan.core.documents import Chunk, ChunkLevel, Version
@@ -19,6 +20,8 @@ from kaijuan.index.ports import BlobStore, Embedder, Index, Point
 from kaijuan.index.settings import IndexSettings
 
 _PAGE = 1000
+_HELD_CHUNKS = 256
+"""Chunks whose texts are read together; of a document with more, its own."""
 _NOT_PAYLOAD = frozenset({"valid_from", "valid_to"})
 """Fields of the interval; a document's own metadata may not pretend to them."""
 UNREADABLE = (NotFoundError, StoreError)
@@ -68,45 +71,63 @@ async def write_chunks(writer: IndexWriter, ids: Collection[ChunkId], skipped: S
 
 async def close_versions(writer: IndexWriter, versions: Iterable[VersionId], snapshot: int) -> None:
     """Set `valid_to` of the versions' points."""
-    for version in versions:
-        chunks = await writer.catalog.chunks_of(version, ChunkLevel.CHILD)
-        for at in range(0, len(chunks), _PAGE):
-            await writer.index.close_interval([chunk.id for chunk in chunks[at : at + _PAGE]], snapshot)
+    async for part in _parts(writer.catalog, list(versions)):
+        chunks = await writer.catalog.chunks_of_each(part, ChunkLevel.CHILD)
+        ids = [chunk.id for of_version in chunks.values() for chunk in of_version]
+        for at in range(0, len(ids), _PAGE):
+            await writer.index.close_interval(ids[at : at + _PAGE], snapshot)
+
+
+async def _parts(catalog: Catalog, versions: Sequence[VersionId]) -> AsyncIterator[list[VersionId]]:
+    """Yield the versions in parts with at most so many chunks as are held at once, a longer one alone."""
+    for at in range(0, len(versions), _PAGE):
+        page = versions[at : at + _PAGE]
+        counts = await catalog.child_counts(page)
+        part: list[VersionId] = []
+        chunks = 0
+        for version in page:
+            count = counts.get(version, 0)
+            if part and chunks + count > _HELD_CHUNKS:
+                yield part
+                part, chunks = [], 0
+            part.append(version)
+            chunks += count
+        yield part
 
 
 async def _pieces(
     writer: IndexWriter, versions: Collection[VersionId], only: frozenset[ChunkId] | None, skipped: Skipped | None
 ) -> AsyncIterator[_Piece]:
-    wanted = list(versions)
-    for at in range(0, len(wanted), _PAGE):
+    async for part in _parts(writer.catalog, list(versions)):
         # The catalog's interval and readers, not the outbox entry's: so any order and any repetition end alike.
-        found = await writer.catalog.versions_by_id(wanted[at : at + _PAGE])
-        documents = {version.document_id for version in found.values()}
-        readers = await writer.catalog.principals_of(writer.kb.id, documents)
-        for id in wanted[at : at + _PAGE]:
-            if id not in found:
-                continue  # rolled back since
-            version = found[id]
-            text = await _text(writer.blobs, version, skipped)
+        found = await writer.catalog.versions_by_id(part)
+        there = [found[id] for id in part if id in found]  # the others were rolled back since
+        readers = await writer.catalog.principals_of(writer.kb.id, {version.document_id for version in there})
+        chunks = await writer.catalog.chunks_of_each([version.id for version in there], ChunkLevel.CHILD)
+        for version, text in zip(there, await _texts(writer.blobs, there, skipped), strict=True):
             if text is None:
                 continue
-            for chunk in await writer.catalog.chunks_of(id, ChunkLevel.CHILD):
+            for chunk in chunks[version.id]:
                 if only is None or chunk.id in only:
                     yield _Piece(
                         version=version, chunk=chunk, body=chunk.span.of(text), readers=readers[version.document_id]
                     )
 
 
-async def _text(blobs: BlobStore, version: Version, skipped: Skipped | None) -> str | None:
-    try:
-        return (await blobs.get(version.text_hash)).decode()
-    except UNREADABLE as error:
-        if skipped is None:
-            raise
-        telemetry.count("index.unreadable")
-        telemetry.event("index.unreadable", version=version.id, source=version.source, code=error.code)
-        skipped(version)
-        return None
+async def _texts(blobs: BlobStore, versions: Sequence[Version], skipped: Skipped | None) -> list[str | None]:
+    found = await blobs.get_each([version.text_hash for version in versions])
+    return [_text(version, data, skipped) for version, data in zip(versions, found, strict=True)]
+
+
+def _text(version: Version, found: bytes | StoreError | NotFoundError, skipped: Skipped | None) -> str | None:
+    if isinstance(found, bytes):
+        return found.decode()
+    if skipped is None:
+        raise found
+    telemetry.count("index.unreadable")
+    telemetry.event("index.unreadable", version=version.id, source=version.source, code=found.code)
+    skipped(version)
+    return None
 
 
 async def _write(writer: IndexWriter, pieces: AsyncIterator[_Piece]) -> int:
@@ -202,8 +223,8 @@ class Outbox:
     async def close_replaced(self) -> None:
         """End the interval of every point that the run replaces or removes."""
         async for page in self._pages(IndexChange.CLOSE):
-            for entry in page:
-                await close_versions(self.writer, [entry.version_id], entry.snapshot)
+            for snapshot, entries in groupby(page, key=lambda entry: entry.snapshot):
+                await close_versions(self.writer, [entry.version_id for entry in entries], snapshot)
 
     async def settle(self) -> None:
         """Mark everything as applied. To be called after the index was flushed."""
