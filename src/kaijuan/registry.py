@@ -70,6 +70,7 @@ BUILT_IN = MappingProxyType(
         ("source", "files"): ("kaijuan.ingest.sources.files:FileSource", ""),
         ("source", "web"): ("kaijuan.ingest.sources.web:UrlSource", ""),
         ("source", "faq"): ("kaijuan.ingest.sources.faq:FaqSource", ""),
+        ("source", "git"): ("kaijuan.ingest.sources.git:GitSource", ""),
         ("source", "s3"): ("kaijuan.ingest.sources.s3:S3Source", "s3"),
         ("source", "sql"): ("kaijuan.ingest.sources.sql:SqlSource", ""),
     }

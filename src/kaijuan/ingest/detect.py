@@ -22,12 +22,6 @@ _SECOND_LOOK = 1 << 20
 _ZIP = (b"PK\x03\x04", b"PK\x05\x06", b"PK\x07\x08")
 # Signatures of what cannot be read yet: (bytes at the start, what to call it).
 _BINARIES: tuple[tuple[bytes, str], ...] = (
-    (b"\x89PNG\r\n\x1a\n", "a PNG image"),
-    (b"\xff\xd8\xff", "a JPEG image"),
-    (b"GIF8", "a GIF image"),
-    (b"II*\x00", "a TIFF image"),
-    (b"MM\x00*", "a TIFF image"),
-    (b"BM", "a BMP image"),
     (b"\x1f\x8b", "a gzip archive"),
     (b"7z\xbc\xaf\x27\x1c", "a 7z archive"),
     (b"Rar!\x1a\x07", "a RAR archive"),
@@ -42,6 +36,14 @@ _BINARIES: tuple[tuple[bytes, str], ...] = (
     (b"fLaC", "FLAC audio"),
     (b"%!PS", "PostScript"),
 )
+_PICTURES = (
+    *(b"\x89PNG\r\n\x1a\n", b"\xff\xd8\xff", b"GIF87a", b"GIF89a", b"II*\x00", b"MM\x00*", b"II+\x00", b"MM\x00+"),
+    *(b"\x00\x00\x00\x0cjP  ", b"\xff\x4f\xff\x51"),
+)
+_PICTURE_BRANDS = frozenset({b"heic", b"heix", b"heim", b"heis", b"hevc", b"hevx", b"mif1", b"msf1", b"avif", b"avis"})
+_BMP_HEADERS = frozenset({12, 40, 52, 56, 64, 108, 124})
+"""Sizes of the header that follows the first fourteen bytes; "BM" alone also begins honest words."""
+_NETPBM = re.compile(rb"P[1-6]\s+(?:#[^\n]*\n\s*)*\d+\s+\d+\s")
 _PACKAGES = (
     ("word/document.xml", "docx"),
     ("xl/workbook.xml", "xlsx"),
@@ -124,16 +126,26 @@ def _binary_kind(data: bytes, name: str, named: str) -> str:
         return _ole_kind(data, name, named)
     if data.startswith(b"{\\rtf"):
         return "rtf"
+    if _is_picture(data):
+        return "image"
     for start, words in _BINARIES:
         if data.startswith(start) and _really_binary(start, data):
             raise _unread(name, words)
     if data[4:8] == b"ftyp":
-        raise _unread(
-            name, "a HEIF image" if data[8:12] in {b"heic", b"heix", b"mif1", b"avif"} else "MP4 video or audio"
-        )
-    if data.startswith(b"RIFF") and data[8:12] in {b"WEBP", b"WAVE", b"AVI "}:
-        raise _unread(name, {b"WEBP": "a WebP image", b"WAVE": "WAV audio"}.get(data[8:12], "AVI video"))
+        raise _unread(name, "MP4 video or audio")
+    if data.startswith(b"RIFF") and data[8:12] in {b"WAVE", b"AVI "}:
+        raise _unread(name, "WAV audio" if data[8:12] == b"WAVE" else "AVI video")
     return ""
+
+
+def _is_picture(data: bytes) -> bool:
+    if data.startswith(_PICTURES) or (data[4:8] == b"ftyp" and data[8:12] in _PICTURE_BRANDS):
+        return True
+    if data.startswith(b"RIFF"):
+        return data[8:12] == b"WEBP"
+    if data.startswith(b"BM"):
+        return int.from_bytes(data[14:18], "little") in _BMP_HEADERS
+    return bool(_NETPBM.match(data[:512])) and data[:2] >= b"P4"
 
 
 def _really_binary(start: bytes, data: bytes) -> bool:

@@ -67,6 +67,13 @@ ENDINGS = {
     "vtt": "subtitles",
     "srt": "subtitles",
     "zip": "zip",
+    **dict.fromkeys(
+        (
+            *("png", "apng", "jpg", "jpeg", "jpe", "jfif", "gif", "tif", "tiff", "bmp", "dib", "webp"),
+            *("jp2", "ppm", "pgm", "pbm", "heic", "heif", "avif"),
+        ),
+        "image",
+    ),
 }
 """Ending to kind; source code is in LANGUAGES, everything else is plain text."""
 
@@ -164,6 +171,7 @@ WORDS = {
     "epub": "an EPUB book",
     "msg": "an Outlook message (msg)",
     "zip": "a zip archive",
+    "image": "a picture",
     "text": "plain text",
 }
 """What people call a binary kind."""

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from importlib import import_module
 from typing import TYPE_CHECKING, cast
 
+from kaijuan.errors import KaijuanError
 from kaijuan.ingest.ports import RecognisedLine, Recogniser
 
 if TYPE_CHECKING:
@@ -39,7 +40,11 @@ def recogniser_from(words: Sequence[str], *, working: Callable[[], None]) -> Lat
     return LateRecogniser(address, threads=int(threads), seconds=float(seconds), working=working)
 
 
-class TimeUsedUpError(Exception):
+class PictureError(Exception):
+    """A picture could not be read; the rest of its document can."""
+
+
+class TimeUsedUpError(PictureError):
     """No time is left for further pictures of this document."""
 
 
@@ -78,6 +83,10 @@ class LateRecogniser:
         start = time.monotonic()
         try:
             return self._recogniser().recognise(image)
+        except (MemoryError, KaijuanError):
+            raise
+        except Exception as error:  # the recogniser may be anybody's; one page must not cost the others
+            raise PictureError(f"{type(error).__name__}: {error}") from error
         finally:
             self._used += time.monotonic() - start
 

@@ -99,12 +99,34 @@ def test_told_by_content_and_name(data: bytes, name: str, kind: str) -> None:
 
 
 @pytest.mark.parametrize(
+    "start",
+    [
+        *(b"\x89PNG\r\n\x1a\n", b"\xff\xd8\xff\xe0", b"GIF89a", b"II*\x00", b"MM\x00*", b"RIFF\x00\x00\x00\x00WEBP"),
+        *(
+            b"\x00\x00\x00\x20ftypheic",
+            b"BM\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x28\x00\x00\x00",
+            b"P6 2 2 255\n",
+        ),
+    ],
+)
+def test_pictures_are_told_by_their_bytes(start: bytes) -> None:
+    assert kind_of(start + bytes(30), "a") == "image"
+
+
+@pytest.mark.parametrize(
+    "text", [b"BMW is a maker of cars", b"GIF8 is no signature", b"P6 is a word", b"P4 and P6 2 2"]
+)
+def test_words_that_begin_like_pictures_are_text(text: bytes) -> None:
+    assert kind_of(text, "a") == "text"
+
+
+@pytest.mark.parametrize(
     ("data", "name", "words"),
     [
         (ole("Catalog"), "a", "OLE container"),
         (package("xl/workbook.bin"), "a.xlsb", "xlsb"),
-        (b"\x89PNG\r\n\x1a\n" + bytes(30), "a.png", "PNG"),
-        (b"\xff\xd8\xff\xe0" + bytes(30), "a.jpg", "JPEG"),
+        (b"\x00\x00\x00\x20ftypisom" + bytes(30), "a", "MP4"),
+        (b"RIFF\x00\x00\x00\x00WAVE" + bytes(30), "a.wav", "WAV"),
         (b"<svg xmlns='x'/>", "a", "SVG"),
         (b"\x00\x01\x02\xff" * 300, "a", "binary"),
         (b"\x7fELF" + bytes(60), "a", "program"),

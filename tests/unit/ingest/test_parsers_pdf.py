@@ -170,7 +170,7 @@ def test_pages_without_text_layer_are_listed_and_blank_pages_are_not() -> None:
     document = parse(made(words, picture, lambda paper: None))
     assert document.pages == 3
     assert document.unread_pages == (2,)
-    assert any("OCR" in warning and "2" in warning for warning in document.warnings)
+    assert any("recogniser is off" in warning and "2" in warning for warning in document.warnings)
 
 
 def test_a_scan_says_that_it_is_one() -> None:

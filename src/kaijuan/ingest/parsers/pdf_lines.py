@@ -18,6 +18,8 @@ ROW_GAP_EM = 2.0
 """A gap inside a printed line wider than this parts the cells of a table."""
 CAPTION = re.compile(r"(?:figure|fig\.|table|图|圖|表)\s*[A-Z]?\d{1,3}(?:[.\-–]\d{1,3})*(?:[.:：]|\s|$)", re.I)
 """How the caption of a figure or table begins."""
+_RECOGNISED_EM = 0.6
+"""The same for recognised runs: they are as long as a reader would make them, and columns are seldom far apart."""
 _HAN_GAP_EM = 0.6
 _FOLDED = ((0xFB00, 0xFB06), (0x2E80, 0x2FDF), (0xF900, 0xFAFF), (0xFF61, 0xFF9F))
 """Ligatures, radicals and compatibility forms that stand for ordinary characters and would not be found."""
@@ -43,6 +45,7 @@ class Run:
     """All characters are equally wide, as in code."""
     confidence: float = 1.0
     """Of text recognition; 1 for text as the file gives it."""
+    recognised: bool = False
     table: PrintedTable | None = None
     """A table stands in the place of its runs while the reading order is found."""
 
@@ -195,7 +198,8 @@ def join_near(runs: Sequence[Run]) -> list[Run]:
 
 
 def _is_near(last: Run, run: Run) -> bool:
-    return -_JOIN_EM * last.size <= run.x0 - last.x1 < _JOIN_EM * min(last.size, run.size)
+    far = _RECOGNISED_EM if run.recognised else _JOIN_EM
+    return -_JOIN_EM * last.size <= run.x0 - last.x1 < far * min(last.size, run.size)
 
 
 def _extend(run: Run, more: Run) -> None:

@@ -9,7 +9,7 @@ import pypdfium2 as pypdfium
 
 from kaijuan.ingest.parsers.pdf_page import PageText
 from kaijuan.ingest.parsers.recognised import Frame, runs_of
-from kaijuan.ingest.recognising import TimeUsedUpError
+from kaijuan.ingest.recognising import PictureError, TimeUsedUpError
 
 if TYPE_CHECKING:
     from kaijuan.ingest.ports import PageImage, Recogniser
@@ -45,15 +45,18 @@ class PageReader:
         try:
             image, scale = drawn(page, text.width, text.height)
             lines = self._recogniser.recognise(image)
-        except pypdfium.PdfiumError:
+        except (pypdfium.PdfiumError, PictureError) as error:
+            if isinstance(error, TimeUsedUpError):
+                self.late.append(number)
             return text
-        except TimeUsedUpError:
-            self.late.append(number)
-            return text
+        from kaijuan.ingest.parsers.scanned_rules import cut_at_rules, rules_of  # late, as above
+
         runs, frame = runs_of(lines, width=text.width, height=text.height, scale=scale)
+        rules = rules_of(image, runs, frame)
         self.frames[number] = frame
         width, height = frame.size
-        return replace(text, width=width, height=height, runs=runs, unread=False)
+        runs = cut_at_rules(runs, rules.standing)
+        return replace(text, width=width, height=height, runs=runs, unread=False, graphics=rules)
 
     def size(self, number: int, width: float, height: float) -> tuple[float, float]:
         """Return the size of a page as shown, from that of its upright frame."""

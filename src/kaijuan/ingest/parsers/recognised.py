@@ -39,11 +39,18 @@ class Frame:
     """Quarter turns, clockwise, by which its lines are turned on the page."""
     tilt: float = 0.0
     """Radians, clockwise, by which they are out of true besides."""
+    unit: float = 1.0
+    """How many of the units of the page's boxes a point is."""
 
     @property
     def size(self) -> Point:
         """Return width and height of the upright frame."""
         return (self.height, self.width) if self.turn % 2 else (self.width, self.height)
+
+    @property
+    def shown(self) -> Point:
+        """Return width and height of the page as shown, in the units of its boxes."""
+        return round(self.width * self.unit, 1), round(self.height * self.unit, 1)
 
     def inward(self, point: Point) -> Point:
         """Return where a point of the page lies in the frame."""
@@ -70,23 +77,23 @@ class Frame:
         """Return a line of the frame as it stands on the page; characters keep places of their own if it is level."""
         box = line.box
         corners = [self.outward((x, y)) for x in (box.x0, box.x1) for y in (box.y0, box.y1)]
+        xs, ys = [x for x, _ in corners], [y for _, y in corners]
         middle = (box.y0 + box.y1) / 2
         edges = [self.outward((edge, middle))[0] for edge in line.edges] if self.turn == 0 else []
         return TextLine(
             span=line.span,
             box=PageBox(
                 page=box.page,
-                x0=_within(min(x for x, _ in corners), self.width),
-                y0=_within(min(y for _, y in corners), self.height),
-                x1=_within(max(x for x, _ in corners), self.width),
-                y1=_within(max(y for _, y in corners), self.height),
+                x0=self._unit(min(xs), self.width),
+                y0=self._unit(min(ys), self.height),
+                x1=self._unit(max(xs), self.width),
+                y1=self._unit(max(ys), self.height),
             ),
-            edges=tuple(_within(edge, self.width) for edge in edges),
+            edges=tuple(self._unit(edge, self.width) for edge in edges),
         )
 
-
-def _within(value: float, most: float) -> float:
-    return round(min(max(value, 0.0), most), 1)
+    def _unit(self, value: float, most: float) -> float:
+        return round(min(max(value, 0.0), most) * self.unit, 1)
 
 
 def runs_of(lines: Sequence[RecognisedLine], *, width: float, height: float, scale: float) -> tuple[list[Run], Frame]:
@@ -146,15 +153,16 @@ def _run(shown: _Shown, frame: Frame) -> Run:
         chars=list(line.text),
         lefts=edges[:-1],
         rights=edges[1:],
-        x0=left,
+        x0=edges[0] if upright else left,
         y0=max(top, 0.0),
-        x1=right,
+        x1=max(edges[-1], edges[0] + 0.1) if upright else right,
         y1=min(max(bottom, top + 0.1), down),
         size=(bottom - top if upright else right - left) * _SIZE_SHARE,
         bold=False,
         upright=upright,
         downward=(shown.turn - frame.turn) % 4 == 1,
         confidence=line.confidence,
+        recognised=True,
     )
 
 
