@@ -32,7 +32,7 @@ percent-encoded; `path` is the same as a path that can be opened, or null where 
 | 0 | good; also when `ask` refuses because the documents do not say |
 | 1 | an error, or `doctor` found something wrong |
 | 2 | wrong use: the command line, a filter, a time or a setting cannot be read |
-| 3 | a run finished and published, but some items failed; also when the judge of `eval answers` failed on some |
+| 3 | a run finished and published, but some items failed or are held for review; also when the judge of `eval answers` failed on some |
 | 4 | `eval gate` found that sets score worse than before |
 | 130 | stopped with Ctrl-C; what the run had staged is undone |
 | 141 | the reader of the output went away |
@@ -45,7 +45,11 @@ Every failure with exit code 1 or 2 is, with `--json`, this document (codes: [er
 """
 
 RUN = """{"run_id", "snapshot", "added", "updated", "unchanged", "removed",
- "failed": [{"source", "path", "code", "message"}], "documents", "chunks", "seconds"}"""
+ "failed": [{"source", "path", "code", "message"}], "held": [{"source", "path", "review", "reasons"}], "rejected",
+ "documents", "chunks", "seconds"}"""
+REVIEW = """{"id", "source", "path", "title", "state": "pending" | "approved" | "rejected" | "superseded", "content_hash",
+ "created_at", "reasons": [{"detector", "said", "excerpt", "place", "page", "count"}],
+ "history": [{"state", "at", "by", "note"}]}"""
 STATUS = """{"kb", "head", "documents", "chunks", "points", "space", "model", "dimensions", "published_at",
  "unfinished_runs": [{"id", "kb_id", "kind", "target", "state", "started_at", "finished_at", "reason"}],
  "recent_runs": [...]}"""
@@ -96,6 +100,11 @@ a file with several documents: {"status", "source", "members": [{"source", as ab
     "doctor": """{"ok", "checks": [{"name", "ok", "detail", "hint"}]}""",
     "demo": """{"run": as of `add`, "answers": [as of `ask`]}""",
     "version": """{"version", "python"}""",
+    "review list": f"""{{"reviews": [
+{REVIEW}]}}""",
+    "review show": REVIEW,
+    "review approve": RUN,
+    "review reject": """{"rejected", "removed": [source]}""",
     "eval retrieval": """{"set", "documents", "chunks", "queries",
  "metrics": {"ndcg@10", "recall@5", "recall@10", "recall@50", "mrr@10", "hit@1", "hit@5", "precision@5", "map"},
  "stages": {"dense", "lexical", "fused", "final": each as `metrics`}, "by_kind": {kind: {"queries", ...metrics}},

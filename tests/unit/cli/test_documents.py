@@ -15,7 +15,7 @@ from kaijuan.core.documents import Block, BlockKind, Chunk, ChunkLevel
 from kaijuan.core.ids import BlockId, ChunkId, RunId
 from kaijuan.core.spans import Span
 from kaijuan.errors import NotFoundError
-from kaijuan.jobs.report import Failed, Progress, RunReport, Stage
+from kaijuan.jobs.report import Failed, Progress, RunReport, Stage, Waiting
 from kaijuan.jobs.views import DocumentView
 from kaijuan.samples import questions, sample_folder
 
@@ -34,6 +34,7 @@ GOOD = RunReport(
     seconds=1.23456,
 )
 EVIL = "file:///data/a%0Ab%1B[31m%F0%9F%98%80[red].pdf"
+HELD = replace(GOOD, held=(Waiting(source=EVIL, review="4f" * 16, reasons="instructions: \x1b[31mred"),), rejected=1)
 BAD = replace(GOOD, failed=(Failed(source=EVIL, code="document_broken", message="Not a PDF. Save it again."),))
 
 
@@ -53,6 +54,8 @@ def test_add_reports_what_was_done(kaijuan: Run, base: Any) -> None:
         "unchanged": 0,
         "removed": 0,
         "failed": [],
+        "held": [],
+        "rejected": 0,
         "documents": 3,
         "chunks": 40,
         "seconds": 1.235,
@@ -234,3 +237,13 @@ def test_the_commands_after_the_demo_can_be_copied(
     assert "\n  venv/bin/kaijuan --home 'my home' --kb demo ask 'How long are full backups kept?'\n" in shown
     monkeypatch.setenv("PATH", str(script.parent))
     assert "\n  kaijuan --kb demo ask 'How long are full backups kept?'\n" in kaijuan("demo").out
+
+
+def test_held_documents_are_named_and_make_the_exit_code_3(kaijuan: Run, base: Any) -> None:
+    base.replies["add"] = HELD
+    got = kaijuan("add", "a.pdf")
+    assert got.code == 3
+    assert "1 held for review, 1 rejected before" in got.out
+    assert "4f4f4f4f: instructions: \\x1b[31mred" in got.out
+    assert "\x1b[31m" not in got.out
+    assert kaijuan("add", "a.pdf", "--json").document["held"][0]["review"] == "4f" * 16
