@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterator
 from kaijuan.core.reviews import Finding
 from kaijuan.ingest.gate.matter import Matter
 
-_DIGITS = re.compile(r"\d[\d -]{7,}\d")
+_DIGITS = re.compile(r"\d[\d -]{5,}\d")
 _CHINESE_ID = re.compile(
     r"(?<![\dA-Za-z])[1-9]\d{5}(?:18|19|20)\d{2}(?:0[1-9]|1[0-2])(?:0[1-9]|[12]\d|3[01])\d{3}[\dXx](?![\dA-Za-z])"
 )

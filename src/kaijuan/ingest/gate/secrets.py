@@ -44,7 +44,7 @@ _SETTING = re.compile(
 )
 _PLACEHOLDER = re.compile(
     r"example|sample|dummy|placeholder|redact|change[-_]?me|your[-_]|my[-_]|test|todo|pass(?:word|wd)?$|^secret|xxxx|\*\*\*|\.\.\.|"
-    r"\.{3}|<|\{|\$|%s|0{6}|1234567|abcdef|env|process|config|getenv|(.)\1{5}",
+    r"\.{3}|<|\{\{|\$[{(]|^\$|%s|0{6}|1234567|abcdef|env|process|config|getenv|(.)\1{5}",
     re.I,
 )
 _LEAST_KINDS = 3
@@ -65,7 +65,7 @@ def secrets(matter: Matter) -> Iterator[Finding]:
 def _all(text: str) -> Iterator[tuple[str, int, int]]:
     for said, mark, pattern in _TOKENS:
         for match in pattern.finditer(text) if mark in text else ():
-            if _looks_real(match.group(), 12):
+            if _looks_real(match.group(), 12) and any(letter.isdigit() for letter in match.group()):
                 yield said, match.start(), match.end()
     for match in _PRIVATE_KEY.finditer(text) if "PRIVATE KEY" in text else ():
         yield "private key", match.start(), match.end()

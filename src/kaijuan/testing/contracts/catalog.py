@@ -24,6 +24,7 @@ from kaijuan.index.catalog import (
     StoredTrace,
 )
 from kaijuan.testing.contracts.catalog_access import EVERYONE, Access, CatalogFixtures
+from kaijuan.testing.contracts.catalog_reviews import Reviews
 from kaijuan.testing.contracts.catalog_samples import NOW, OWNER, Sample, publish, published, sample, stage, staged
 
 MISSING = VersionId("0" * 32)
@@ -463,5 +464,5 @@ class Closing(CatalogFixtures):
             await _chunk_ids(catalog, kb)
 
 
-class CatalogContract(KnowledgeBases, Staging, Publishing, Reading, Access, Closing):
+class CatalogContract(KnowledgeBases, Staging, Publishing, Reading, Access, Reviews, Closing):
     """All of it."""
