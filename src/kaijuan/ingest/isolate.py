@@ -11,7 +11,7 @@ import subprocess
 import sys
 import threading
 import time
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from importlib import import_module
@@ -79,7 +79,7 @@ class ParserPool:
         if kind not in self._parsers:
             raise UnsupportedDocumentError(f"No parser is configured for {kind!r} ({name}).")
         loop = asyncio.get_running_loop()
-        if kind in _IN_PROCESS and len(data) <= _IN_PROCESS_BYTES:
+        if self.is_short(kind, data):
             return await loop.run_in_executor(self._threads, self._parse_here, kind, data, name)
         reply = await self._ask({"parser": self._parsers[kind], "data": data, "name": name})
         try:
@@ -87,6 +87,20 @@ class ParserPool:
             return await loop.run_in_executor(self._threads, document_from_plain, reply["document"])
         except (BadFrameError, KeyError, TypeError) as error:
             raise BrokenDocumentError(f"The parser of {name} answered with what is no document.") from error
+
+    async def parse_short(self, items: Sequence[tuple[str, bytes, str]]) -> list[ParsedDocument | DocumentError]:
+        """Parse several (kind, data, name) for which `is_short` holds, in one go; what is no document is its error."""
+        if self._closed:
+            raise ClosedError("The parser pool is closed.")
+
+        def work() -> list[ParsedDocument | DocumentError]:
+            return [self._attempt_here(*item) for item in items]
+
+        return await asyncio.get_running_loop().run_in_executor(self._threads, work)
+
+    def is_short(self, kind: str, data: bytes) -> bool:
+        """Say whether a file is parsed on a thread of this process."""
+        return kind in _IN_PROCESS and kind in self._parsers and len(data) <= _IN_PROCESS_BYTES
 
     async def run(self, task: str, data: bytes, name: str, **arguments: int | float | str) -> Any:
         """Return what the function at `task` ("module:function") makes of a file, called in a parser process.
@@ -120,6 +134,12 @@ class ParserPool:
         for child in idle:
             child.end()
         await asyncio.get_running_loop().run_in_executor(None, self._threads.shutdown)
+
+    def _attempt_here(self, kind: str, data: bytes, name: str) -> ParsedDocument | DocumentError:
+        try:
+            return self._parse_here(kind, data, name)
+        except DocumentError as error:
+            return error
 
     def _parse_here(self, kind: str, data: bytes, name: str) -> ParsedDocument:
         if kind not in self._local:

