@@ -16,6 +16,8 @@ if TYPE_CHECKING:
 
     PageImage = npt.NDArray[np.uint8]
     """Rows, columns, and red, green, blue from 0 to 255."""
+else:
+    PageImage = object  # numpy takes time to load: only those import it who have a picture in hand
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

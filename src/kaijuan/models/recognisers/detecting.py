@@ -93,7 +93,9 @@ def cut_out(image: Image, quad: Quad) -> Image:
     if _is_straight(quad):
         left, top = (int(value) for value in np.floor(quad.min(axis=0)))
         right, bottom = (int(value) + 1 for value in np.ceil(quad.max(axis=0)))
-        return image[top:bottom, left:right]
+        corners = np.array([[left, top], [right, top], [right, bottom], [left, bottom]], np.float32)
+        turn = int(np.abs(corners - quad[0]).sum(axis=1).argmin())
+        return np.rot90(image[top:bottom, left:right], turn)
     flat = np.array([[0, 0], [across, 0], [across, down], [0, down]], np.float32)
     turned = cv2.warpPerspective(
         image,
@@ -106,5 +108,6 @@ def cut_out(image: Image, quad: Quad) -> Image:
 
 
 def _is_straight(quad: Quad) -> bool:
-    """Say whether a rectangle follows the rows of the image to within a dot."""
-    return bool(abs(quad[0, 1] - quad[1, 1]) < 1 and abs(quad[0, 0] - quad[3, 0]) < 1)
+    """Say whether a rectangle follows the rows and columns of the image to within a dot."""
+    sides = np.abs(np.roll(quad, -1, axis=0) - quad)
+    return bool(sides.min(axis=1).max() < 1)
