@@ -23,7 +23,11 @@ _SCALE = 1.5
 _PAGES_AT_ONCE = 8
 _MOST_PAGES = 300
 _MOST_CELLS = 20_000
-_IMAGES = "kaijuan.ingest.parsers.pdf_images:page_images"
+_IMAGES = {
+    "pdf": "kaijuan.ingest.parsers.pdf_images:page_images",
+    "image": "kaijuan.ingest.parsers.picture_images:page_images",
+}
+"""What draws the pages of a kind."""
 _HEAD = """<!DOCTYPE html>
 <html lang="en"><head><meta charset="utf-8">
 <meta http-equiv="Content-Security-Policy" content="default-src 'none'; style-src 'unsafe-inline'; img-src data:">
@@ -66,7 +70,7 @@ async def _reading(reading: Reading, id: str, settings: IngestSettings) -> Async
         yield f'<p class="failed">{_safe(f"{reading.code}: {reading.message} {reading.hint}")}</p>\n'
         return
     yield "".join(_facts(reading, document))
-    if document.page_sizes and reading.kind == "pdf":
+    if document.page_sizes and reading.kind in _IMAGES:
         async for part in _pages(reading, document, id, settings):
             yield part
         return
@@ -104,7 +108,9 @@ async def _pages(reading: Reading, document: ParsedDocument, id: str, settings: 
 
 async def _images(pool: ParserPool, reading: Reading, first: int, count: int) -> list[dict[str, Any]]:
     try:
-        drawn = await pool.run(_IMAGES, reading.data, reading.source, first=first, count=count, scale=_SCALE)
+        drawn = await pool.run(
+            _IMAGES[reading.kind], reading.data, reading.source, first=first, count=count, scale=_SCALE
+        )
     except DocumentError:
         drawn = []  # pages that cannot be drawn are shown by their text alone
     if isinstance(drawn, list) and len(drawn) == count:
