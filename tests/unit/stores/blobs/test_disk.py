@@ -81,17 +81,17 @@ async def test_a_place_that_cannot_be_written(tmp_path: Path) -> None:
 
 async def test_bytes_are_synced_before_they_are_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     order: list[str] = []
-    sync, replace = os.fsync, Path.replace
+    sync, replace = os.fsync, os.replace
 
     def noted_sync(handle: int) -> None:
         order.append("sync")
         sync(handle)
 
-    def noted_replace(path: Path, to: Path) -> Path:
+    def noted_replace(path: str, to: str) -> None:
         order.append("name")
-        return replace(path, to)
+        replace(path, to)
 
     monkeypatch.setattr(os, "fsync", noted_sync)
-    monkeypatch.setattr(Path, "replace", noted_replace)
+    monkeypatch.setattr(os, "replace", noted_replace)
     await DiskBlobStore(tmp_path).put(b"data")
     assert order == ["sync", "name", "sync"]
