@@ -22,7 +22,7 @@ from kaijuan.core import arguments
 from kaijuan.core.arguments import Filters, Moment, Targets
 from kaijuan.core.documents import Version
 from kaijuan.core.filters import Filter
-from kaijuan.core.ids import VersionId, stable_id
+from kaijuan.core.ids import ChunkId, VersionId, stable_id
 from kaijuan.core.reviews import Review, ReviewState
 from kaijuan.core.snapshots import Snapshot
 from kaijuan.core.text.analyse import ANALYSER
@@ -35,12 +35,13 @@ from kaijuan.ingest.isolate import ParserPool
 from kaijuan.ingest.opening import Narrowing, Opened, Opener
 from kaijuan.ingest.pipeline import fingerprint, item_fingerprint, read_each
 from kaijuan.ingest.ports import SourceFailure, SourceItem
+from kaijuan.jobs.chunk_report import ChunkReport, chunk_report
 from kaijuan.jobs.desk import on_desk, picked
 from kaijuan.jobs.doctor import DoctorReport, Patient, examine
 from kaijuan.jobs.gate import GateRules
 from kaijuan.jobs.report import RebuildReport
 from kaijuan.jobs.run import Ingest, Progress, RunReport, Stage
-from kaijuan.jobs.views import DocumentView, Status, status_of, view_of
+from kaijuan.jobs.views import ChunkView, DocumentView, Status, chunk_view, status_of, view_of
 from kaijuan.retrieve.explain import Explanation, explain
 from kaijuan.retrieve.pipeline import Retrieval, SearchRequest, search
 from kaijuan.retrieve.results import SearchResult
@@ -280,6 +281,15 @@ class Kaijuan:
         """Return one review; `word` is its id, the beginning of it, or a source."""
         (found,) = await picked(self.catalog, await self._kb(), self._principals, [word])
         return found
+
+    async def chunk(self, id: str) -> ChunkView:
+        """Return one chunk of any version that is kept, with its parent, children and neighbours."""
+        return await chunk_view(self.catalog, self.blobs, await self._kb(), ChunkId(id), self._principals)
+
+    async def chunk_report(self, *, as_of: Moment = None) -> ChunkReport:
+        """Say how well the documents of a snapshot are cut: lengths, cut structures, duplicates, outliers, coverage."""
+        snapshot = await self._snapshot(await self._kb(), as_of)
+        return await chunk_report(self.catalog, self.blobs, await self.list(as_of=snapshot), snapshot)
 
     async def snapshots(self) -> builtins.list[Snapshot]:
         """Return all snapshots that are kept, oldest first."""

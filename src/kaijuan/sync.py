@@ -110,6 +110,8 @@ class Kaijuan:
     list = _blocking(AsyncKaijuan.list)
     show = _blocking(AsyncKaijuan.show)
     status = _blocking(AsyncKaijuan.status)
+    chunk = _blocking(AsyncKaijuan.chunk)
+    chunk_report = _blocking(AsyncKaijuan.chunk_report)
     snapshots = _blocking(AsyncKaijuan.snapshots)
     rebuild = _blocking(AsyncKaijuan.rebuild)
     doctor = _blocking(AsyncKaijuan.doctor)

@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from dataclasses import dataclass
 
-from kaijuan.core.documents import Block, Chunk, Version
+from kaijuan.core.documents import Block, Chunk, Version, pages_of
 from kaijuan.core.filters import EVERYTHING
+from kaijuan.core.ids import ChunkId
 from kaijuan.core.snapshots import Snapshot
+from kaijuan.errors import NotFoundError
 from kaijuan.index.catalog import Catalog, Counts, KnowledgeBase, Run
-from kaijuan.index.ports import Embedder, Index
+from kaijuan.index.ports import BlobStore, Embedder, Index
+from kaijuan.ingest.chunkers.articles import references
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -38,6 +42,52 @@ class DocumentView:
     blocks: tuple[Block, ...]
     chunks: tuple[Chunk, ...]
     history: tuple[Version, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ChunkView:
+    """One chunk with what it belongs to."""
+
+    version: Version
+    chunk: Chunk
+    text: str
+    parent: Chunk | None
+    parent_text: str
+    neighbours: tuple[Chunk, ...]
+    """The chunks of its level before and after it."""
+    children: tuple[Chunk, ...]
+    pages: tuple[int, ...]
+    references: tuple[str, ...]
+    """Articles and sections that its text refers to, as written."""
+
+
+async def chunk_view(
+    catalog: Catalog, blobs: BlobStore, kb: KnowledgeBase, id: ChunkId, principals: Collection[str]
+) -> ChunkView:
+    """Gather what is shown of one chunk; NotFoundError when there is none of that id that a principal may read."""
+    found = (await catalog.chunks([id])).get(id)
+    version = (await catalog.versions_by_id([found.version_id])).get(found.version_id) if found else None
+    readers = await catalog.principals_of(kb.id, {version.document_id}) if version and version.kb_id == kb.id else {}
+    if version is None or not readers.get(version.document_id, frozenset()) & set(principals):
+        raise NotFoundError(f"There is no chunk {id!r}.", hint="`kaijuan chunks list DOCUMENT` shows their ids.")
+    text = (await blobs.get(version.text_hash)).decode()
+    chunks = await catalog.chunks_of(version.id)
+    own = next(each for each in chunks if each.id == id)
+    parent = next((each for each in chunks if each.id == own.parent_id), None)
+    alike = [each for each in chunks if each.level is own.level]
+    at = alike.index(own)
+    name = own.title_path[-1] if own.title_path else ""
+    return ChunkView(
+        version=version,
+        chunk=own,
+        text=own.span.of(text),
+        parent=parent,
+        parent_text=parent.span.of(text) if parent else "",
+        neighbours=tuple(alike[max(at - 1, 0) : at] + alike[at + 1 : at + 2]),
+        children=tuple(each for each in chunks if each.parent_id == own.id),
+        pages=tuple(pages_of(await catalog.blocks_of(version.id, [own.span]), own.span)),
+        references=tuple(references(own.span.of(text), name)),
+    )
 
 
 async def status_of(catalog: Catalog, kb: KnowledgeBase, index: Index | None, embedder: Embedder) -> Status:
