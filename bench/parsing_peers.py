@@ -193,7 +193,10 @@ def measured(options: argparse.Namespace) -> Mapping[str, Any]:
     readers: dict[str, Row] = dict(stored.get("readers", {}))
     for peer in READERS:
         name = peer.module.rpartition("/")[2]
-        if options.readers and name not in options.readers:
+        if (options.readers and name not in options.readers) or (options.rescore and name not in readers):
+            continue
+        if options.rescore:
+            score(Read(rows=readers[name]["files"]), options.keep / name)
             continue
         try:
             interpreter = python_of(peer, options.environments, make=not options.quick)
@@ -218,7 +221,10 @@ def measured(options: argparse.Namespace) -> Mapping[str, Any]:
         result = {"machine": machine(), "pages": pages_of(paths), "readers": readers}
         if options.into:
             options.into.write_text(json.dumps(result, ensure_ascii=False, indent=1) + "\n", encoding="utf-8")
-    return {"machine": machine(), "pages": pages_of(paths), "readers": readers}
+    result = {"machine": stored.get("machine", machine()), "pages": pages_of(paths), "readers": readers}
+    if options.into and options.rescore:
+        options.into.write_text(json.dumps(result, ensure_ascii=False, indent=1) + "\n", encoding="utf-8")
+    return result
 
 
 def main() -> None:
@@ -228,6 +234,7 @@ def main() -> None:
     parser.add_argument("--environments", type=Path, default=ROOT / "build" / "peers")
     parser.add_argument("--into", type=Path, help="keep the result here after every reader, beside what is there")
     parser.add_argument("--keep", type=Path, help="keep the Markdown here")
+    parser.add_argument("--rescore", action="store_true", help="compare what --keep holds again, read nothing")
     parser.add_argument("--quick", action="store_true")
     print(json.dumps(measured(parser.parse_args()), ensure_ascii=False))
 

@@ -1,10 +1,12 @@
 """Damage that spoiling files of every kind (bench.fuzz_parsers) found, each as small as it can be."""
 
 import encodings.aliases
+import io
 import json
 
 import olefile
 import pytest
+import xlwt
 from bench.fuzz_parsers import ends
 from bench.spoiling import spoiled
 from tests.seed_files import SAMPLES
@@ -15,6 +17,7 @@ from kaijuan.ingest.isolate import ParserPool
 from kaijuan.ingest.mail.mime import read_mime
 from kaijuan.ingest.parsers import ole_properties
 from kaijuan.ingest.parsers.notebook import NotebookParser
+from kaijuan.ingest.parsers.xls import XlsParser
 
 
 def notebook(**changes: object) -> str:
@@ -76,3 +79,15 @@ def test_a_code_page_that_is_a_list_of_numbers(monkeypatch: pytest.MonkeyPatch) 
 
     monkeypatch.setattr(olefile, "OleFileIO", Container)
     assert ole_properties.properties_of(b"") == {"title": "needle"}
+
+
+def test_a_workbook_whose_only_cells_are_far_apart() -> None:
+    book = xlwt.Workbook()
+    sheet = book.add_sheet("s")
+    sheet.write(0, 0, "needle")
+    sheet.write(65_535, 255, "corner")
+    out = io.BytesIO()
+    book.save(out)
+    document = XlsParser().parse(out.getvalue(), "a.xls")
+    assert "needle" in document.text
+    assert "corner" in document.text

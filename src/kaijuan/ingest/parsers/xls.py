@@ -16,6 +16,8 @@ from kaijuan.ingest.parsers.sheets import Remark, Sheet, SheetCell, write_sheets
 _MOST_CELLS = 2_000_000
 _BOLD = 700
 _NO_FILL = 0
+_NOTHING = frozenset({0, 6})
+"""Types of cells that are empty, or only have a look."""
 
 
 class XlsParser:
@@ -38,8 +40,8 @@ def _opened(data: bytes, name: str) -> Any:
     from xlrd.compdoc import CompDocError
 
     try:
-        # The library prints what it wonders about.
-        return xlrd.open_workbook(file_contents=data, formatting_info=True, logfile=io.StringIO())
+        # The library prints what it wonders about. Ragged: one cell in the last corner would else fill 16 million.
+        return xlrd.open_workbook(file_contents=data, formatting_info=True, ragged_rows=True, logfile=io.StringIO())
     except XLRDError as error:
         if "encrypted" in str(error).lower():
             raise EncryptedDocumentError(f"{name} is protected with a password.") from error
@@ -78,7 +80,9 @@ def _remark(place: tuple[int, int], note: Any) -> Remark:
 
 
 def _row(book: Any, sheet: Any, row: int) -> Iterator[tuple[int, SheetCell]]:
-    for column in range(sheet.row_len(row)):
+    for column, kind in enumerate(sheet.row_types(row)):
+        if kind in _NOTHING:
+            continue
         cell = _cell(book, sheet.cell(row, column))
         if cell.text.strip():
             yield column, cell
