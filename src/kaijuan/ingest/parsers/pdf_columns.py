@@ -10,7 +10,7 @@ import re
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
-from itertools import accumulate, groupby
+from itertools import accumulate, groupby, pairwise
 from statistics import median
 
 from kaijuan.ingest.parsers.joining import is_wide
@@ -23,6 +23,8 @@ Row = list[Run]
 
 _LEAST_ROWS = 3
 _LEAST_GUTTER_EM = 0.5
+_NARROW_GUTTER_EM = 0.2
+_AMOUNTS_SHARE = 0.85
 _MOST_STEP_EM = 2.2
 """White between two rows of one table, in heights of a line."""
 _MOST_LONE = 2
@@ -31,6 +33,10 @@ _MOST_ABOVE = 6
 _LEAST_FRAME = 60.0
 _SAME_SIDE = 4.0
 _MOST_FRAMES = 80
+_MOST_OUTSIDE = 0.1
+_INDENT_SHARE = 0.15
+_MOST_HEADERS = 4
+_MOST_ACROSS = 0.15
 _MOST_DRAWN = 5
 _ALIGNED_SHARE = 0.7
 _ALIKE = 4.0
@@ -47,6 +53,7 @@ _TIGHT_EM = 0.45
 _LONE_WIDTH = 0.6
 _MARKS = re.compile(r"[$¥￥€£%)）(（†‡*]+")
 _BEFORE = frozenset("$¥￥€£")
+_BEHIND = re.compile(r"[%)）†‡*]+")
 _LABEL = re.compile(
     r"[•·●○■□▪◆➢✓\-–—*]|[\[(（]?(?:\d{1,3}|[a-zA-Z]|[ivx]{1,4}|[一二三四五六七八九十]{1,3})[\])）.、:：]?"
 )
@@ -83,12 +90,17 @@ def column_tables(rows: Sequence[Row], graphics: Graphics, page: int, maker: Lin
 
 
 def framed_tables(
-    runs: Sequence[Run], graphics: Graphics, page: int, maker: LineMaker
+    runs: Sequence[Run], graphics: Graphics, page: int, maker: LineMaker, *, across: float | None = None
 ) -> tuple[list[PrintedTable], list[Run]]:
-    """Return the tables between rules of equal length (three-line tables), and the runs outside of them."""
+    """Return the tables between rules of equal length (three-line tables), and the runs outside of them.
+
+    With `across`, only those that reach over this place between two columns of text.
+    """
     tables: list[PrintedTable] = []
     rest = list(runs)
     for rules in _alike(graphics.lying):
+        if across is not None and not rules[0].start + _SAME_SIDE < across < rules[0].end - _SAME_SIDE:
+            continue
         at = 0
         while at + 1 < len(rules):
             end = _last_rule(rest, rules, at)
@@ -140,22 +152,36 @@ def _last_rule(runs: Sequence[Run], rules: Sequence[Rule], at: int) -> int:
 def _framed(
     runs: Sequence[Run], rules: Sequence[Rule], graphics: Graphics, page: int, maker: LineMaker
 ) -> tuple[PrintedTable | None, list[Run]]:
-    rows = rows_of(_between(runs, rules[0], rules[-1]))
-    if not any(len(row) > 1 for row in rows):
+    inside = _between(runs, rules[0], rules[-1])
+    if _is_open(inside, runs) or min(run.x0 for run in inside) > rules[0].start + _INDENT_SHARE * rules[0].length:
         return None, list(runs)
+    rows = rows_of(inside)
     gutters = gutters_of(rows)
     if above := _without_caption(rows, gutters[0]) if gutters else 0:
         rows = rows[above:]
         gutters = gutters_of(rows)
-    made = table_of_rows(rows, gutters, graphics.lying, page, maker, framed=True) if gutters else None
+    made = table_of_rows(rows, gutters, graphics.lying, page, maker, framed=len(rules) > 2) if gutters else None
     if made is None or _is_drawing(made, graphics.drawn):
         return None, list(runs)
-    if len(rules) > 2:
-        under = [rule.at for rule in rules if rule.at > made.y0][:1]
-        heads = [cell.row for cell in made.cells if under and cell.lines[0].y0 < under[0] < made.y1 - 1]
-        made.headers = min(max(heads, default=-1) + 1, made.rows - 1) if len(heads) < len(made.cells) else 0
+    made.headers = _headers_above(made, next((rule.at for rule in rules if rule.at > made.y0 + 1), made.y1))
     taken = {id(run) for row in rows for run in row}
     return made, [run for run in runs if id(run) not in taken]
+
+
+def _is_open(inside: Sequence[Run], runs: Sequence[Run]) -> bool:
+    """Say whether rows go on outside of the rules: these then only underline some columns."""
+    if not inside:
+        return True
+    taken = {id(run) for run in inside}
+    top, bottom = min(run.y0 for run in inside), max(run.y1 for run in inside)
+    outside = [run for run in runs if id(run) not in taken and top <= (run.y0 + run.y1) / 2 <= bottom]
+    return len(rows_of(outside)) > _MOST_OUTSIDE * len(rows_of(inside))
+
+
+def _headers_above(table: PrintedTable, rule: float) -> int:
+    """Return how many rows stand above the second rule, 0 where they are too many for a header."""
+    above = {cell.row for cell in table.cells if cell.lines[-1].y1 <= rule + 2}
+    return len(above) if 0 < len(above) <= min(_MOST_HEADERS, table.rows // 2) else 0
 
 
 def _is_drawing(table: PrintedTable, drawn: Sequence[Box]) -> bool:
@@ -225,26 +251,36 @@ def _with_header(rows: Sequence[Row], first: int, gutter: float, least: int) -> 
 
     Where amounts follow, labels in the first column may stand between.
     """
-    labels = _MOST_LABELS if any(_is_counted(word.text) for run in rows[first] for word in _words(run)) else 1
-    at = first
-    while at > least and len(rows[at - 1]) == 1 and first - at < labels and _goes_on(rows[at - 1], rows[at]):
+    counted = any(_is_counted(word.text) for run in rows[first] for word in _words(run))
+    least = max(least, first - (2 * _MOST_LABELS if counted else _MOST_LABELS))
+    found = at = first
+    while at > least and len(rows[at - 1]) == 1 and _goes_on(rows[at - 1], rows[at]):
         at -= 1
         run = rows[at][0]
-        if run.x0 >= gutter - 1:
-            first = at
-        elif run.x1 > gutter + run.size:
+        if CAPTION.match(_text(rows[at])):
             break
-    return first
+        if run.x0 >= gutter - 1:
+            found = at
+        elif run.x1 > gutter + run.size or not counted or found - at > _MOST_LABELS:
+            break
+    return found
 
 
 def _without_caption(rows: Sequence[Row], gutter: float) -> int:
     """Return how many rows at the top stand before the table: a running header, a caption, a title."""
     above = 0
     for at, row in enumerate(rows[: min(_MOST_ABOVE, len(rows) - _LEAST_ROWS)]):
+        counted = len(row) > 1 and any(_is_counted(word.text) for run in row for word in _words(run))
+        if counted and not CAPTION.match(_text(row)):
+            break
         crosses = len(row) == 1 and row[0].x0 < gutter < row[0].x1 - row[0].size
-        if crosses or CAPTION.match("".join(row[0].chars)):
+        if crosses or CAPTION.match(_text(row)):
             above = at + 1
     return above
+
+
+def _text(row: Row) -> str:
+    return "".join(row[0].chars)
 
 
 def _with_wraps(rows: Sequence[Row], end: int) -> int:
@@ -266,7 +302,9 @@ def gutters_of(rows: Sequence[Row]) -> list[float]:
     Words are looked at one by one: amounts often stand closer to each other than runs are told apart by. Signs of
     currency and percent lie in the white before or behind their amount; the gutter leaves them with it.
     """
-    several = [[word for run in row for word in _words(run)] for row in rows if len(row) > 1]
+    several = [words for row in rows if len(row) > 1 and (words := [word for run in row for word in _words(run)])]
+    if not several:
+        return []
     # Headers stand over several columns: where there are rows of amounts, these alone tell the columns.
     counted = [row for row in several if any(_is_counted(word.text) for word in row)]
     several = counted if len(counted) >= _LEAST_ROWS else several
@@ -276,28 +314,51 @@ def gutters_of(rows: Sequence[Row]) -> list[float]:
     width = int(right - left) + 1
     if not 2 <= width <= _WIDEST:
         return []
-    plain = _cover([word for row in several for word in row if not _MARKS.fullmatch(word.text)], left, width)
-    every = _cover([word for row in several for word in row], left, width)
-    before = _cover([word for row in several for word in row if word.text in _BEFORE], left, width)
+    words = [word for row in several for word in row]
+    plain = _cover([word for word in words if not _MARKS.fullmatch(word.text)], left, width)
+    every = _cover(words, left, width)
+    before = _cover([word for word in words if word.text in _BEFORE], left, width)
+    behind = _cover([word for word in words if _BEHIND.fullmatch(word.text)], left, width)
     allowed = int(_CROSSING_SHARE * len(several)) if len(several) > _LEAST_ROWS + 2 else 0
     found = []
     for free, part in groupby(range(width), key=lambda at: plain[at] <= allowed):
         strip = list(part)
-        if free and strip[0] > 0 and strip[-1] < width - 1 and len(_white(strip, plain)) >= _LEAST_GUTTER_EM * em:
-            white = _white(strip, every, first=any(before[at] for at in strip))
+        if not free or strip[0] == 0 or strip[-1] == width - 1:
+            continue
+        gap = len(_white(strip, plain)) / em
+        middle = left + (strip[0] + strip[-1] + 1) / 2
+        if gap >= _LEAST_GUTTER_EM or (gap >= _NARROW_GUTTER_EM and _between_amounts(several, middle)):
+            white = _white(_between_marks(strip, behind, before), every)
             found.append(left + white[0] + len(white) / 2)
     return found
+
+
+def _between_amounts(rows: Sequence[Sequence[_Word]], x: float) -> bool:
+    """Say whether amounts stand on both sides in nearly all rows: a narrow gutter is enough between them."""
+    pairs = [
+        (max(before, key=lambda word: word.x1).text, min(after, key=lambda word: word.x0).text)
+        for row in rows
+        if (before := [word for word in row if word.x1 <= x]) and (after := [word for word in row if word.x0 >= x])
+    ]
+    alike = sum(1 for before, after in pairs if is_amount(before) and is_amount(after))
+    return len(pairs) > _LEAST_ROWS and alike >= _AMOUNTS_SHARE * len(pairs)
 
 
 def _is_counted(text: str) -> bool:
     return is_number(text) and any(char.isdigit() for char in text) and not _YEAR.fullmatch(text.strip(","))
 
 
-def _white(strip: Sequence[int], cover: Sequence[int], *, first: bool = False) -> list[int]:
-    """Return the widest part of a strip where it is crossed least, or the first one that is not narrow."""
+def _white(strip: Sequence[int], cover: Sequence[int]) -> list[int]:
+    """Return the widest part of a strip where it is crossed least."""
     lowest = min(cover[at] for at in strip)
-    parts = [list(same) for low, same in groupby(strip, key=lambda at: cover[at] == lowest) if low]
-    return parts[0] if first else max(parts, key=len)
+    return max((list(same) for low, same in groupby(strip, key=lambda at: cover[at] == lowest) if low), key=len)
+
+
+def _between_marks(strip: Sequence[int], behind: Sequence[int], before: Sequence[int]) -> Sequence[int]:
+    """Return the part of a strip behind the signs that follow amounts and before those that stand before amounts."""
+    start = max((at + 1 for at in strip if behind[at]), default=strip[0])
+    end = min((at for at in strip if before[at]), default=strip[-1] + 1)
+    return range(start, end) if start < end else strip
 
 
 def _cover(words: Sequence[_Word], left: float, width: int) -> list[int]:
@@ -433,7 +494,7 @@ def _without_mark_columns(grid: list[_Cells], gutters: list[float]) -> tuple[lis
 def _is_table(grid: Sequence[_Cells], columns: int, *, framed: bool) -> bool:
     single = [cell for row in grid for cell in row if cell.columns == 1]
     full = [row for row in grid if len(row) > 1]
-    if len(full) < (2 if framed else _LEAST_ROWS) or len(single) < 2 * len(full):
+    if len(full) < (2 if framed else _LEAST_ROWS) or len(single) < 2 * len(full) or _is_crossed(grid, columns):
         return False
     by_column = [[cell.text for cell in single if cell.column == column] for column in range(columns)]
     if not all(by_column) or _is_numbered_text(by_column) or _is_contents(by_column):
@@ -443,13 +504,29 @@ def _is_table(grid: Sequence[_Cells], columns: int, *, framed: bool) -> bool:
     fill = len(single) / (len(full) * columns)
     if fill < _LEAST_FILL or median(lengths) > _LONG_CELL or any(_LEADER.search(text) for text in texts):
         return False
+    counted = _is_counted_table(by_column)
+    if counted:
+        return framed or 2 * len(full) >= len(grid)
     if framed:
-        return median(lengths) <= _SHORT_CELL * 1.5 and lengths[len(lengths) * 9 // 10] <= _LONG_CELL * 2
-    if not _is_aligned(single, columns):
-        return False
+        return not _is_prose(by_column) and not any(
+            cell.columns > 1 and _length(cell.text) > _LONG_CELL for row in grid for cell in row
+        )
     sparse = columns < _LEAST_COLUMNS or len(full) <= _LEAST_ROWS or len(single) < _FULL_SHARE * len(grid) * columns
     short = 2 <= median(lengths) <= _SHORT_CELL and lengths[len(lengths) * 9 // 10] <= _SHORT_CELL * 2
-    return _is_counted_table(by_column) or (short and not sparse)
+    return short and not sparse and _is_aligned(single, columns)
+
+
+def _is_crossed(grid: Sequence[_Cells], columns: int) -> bool:
+    """Say whether lines of running text stand among the rows; labels that reach over a gutter are none."""
+    least = max(2, columns // 2 + 1)
+    lone = [row[0] for row in grid if len(row) == 1 and row[0].column == 0]
+    across = [cell for cell in lone if cell.columns >= least and cell.text[-1:] not in ":："]
+    return len(across) > max(1, _MOST_ACROSS * len(grid))
+
+
+def _is_prose(columns: Sequence[Sequence[str]]) -> bool:
+    """Say whether two and more columns hold long lines."""
+    return sum(1 for column in columns if median(map(_length, column)) > _SHORT_CELL) > 1
 
 
 def _is_counted_table(columns: Sequence[Sequence[str]]) -> bool:
@@ -493,7 +570,9 @@ def _is_numbered_text(columns: Sequence[Sequence[str]]) -> bool:
     """Say whether the first of two columns only numbers or points out what stands in the second, or the reverse."""
     if len(columns) == 2 and all(_LABEL.fullmatch(text) for text in columns[0]):
         return True
-    return sum(1 for text in columns[-1] if _EQUATION.fullmatch(text)) * 2 > len(columns[-1])
+    numbers = [tuple(map(int, re.findall(r"\d+", text))) for text in columns[-1] if _EQUATION.fullmatch(text)]
+    # Negative amounts look like the numbers of equations, but do not count upwards.
+    return len(numbers) * 2 > len(columns[-1]) and all(a < b for a, b in pairwise(numbers))
 
 
 def _is_contents(columns: Sequence[Sequence[str]]) -> bool:

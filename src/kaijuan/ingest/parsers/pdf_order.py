@@ -11,7 +11,7 @@ from collections.abc import Iterator, Sequence
 from kaijuan.ingest.parsers.pdf_columns import column_tables, framed_tables
 from kaijuan.ingest.parsers.pdf_graphics import Graphics
 from kaijuan.ingest.parsers.pdf_grids import ruled_tables
-from kaijuan.ingest.parsers.pdf_lines import Line, LineMaker, Run, join_near, rows_of
+from kaijuan.ingest.parsers.pdf_lines import Line, LineMaker, PrintedTable, Run, join_near, rows_of
 
 _LEAST_ROWS = 5
 _LEAST_EM = 9.0
@@ -30,8 +30,13 @@ def lines_in_order(runs: Sequence[Run], graphics: Graphics, page: int, maker: Li
     A table is one line.
     """
     tables, rest = ruled_tables(_without_copies(runs), graphics.lying, graphics.standing, page, maker)
-    framed, near = framed_tables(join_near(rest), graphics, page, maker)
-    upright = [run for run in near if run.upright] + [table.run() for table in (*tables, *framed)]
+    near = join_near(rest)
+    upright = [run for run in near if run.upright]
+    gutter = _gutter(upright) if upright else None
+    if gutter is not None:
+        wide, upright = framed_tables(upright, graphics, page, maker, across=gutter)
+        tables += wide
+    upright += [table.run() for table in tables]
     lines: list[Line] = []
     for number, region in enumerate(_regions(upright, 0)):
         _set_region(_with_tables(region, graphics, page, maker), number, page, maker, lines)
@@ -70,12 +75,15 @@ def _with_tables(region: Sequence[Run], graphics: Graphics, page: int, maker: Li
     """Return a region's runs with a table in the place of those that make one."""
     rows = rows_of(region)
     kept: list[Run] = []
+    tables: list[PrintedTable] = []
     at = 0
     for found in column_tables(rows, graphics, page, maker):
         kept += [run for row in rows[at : found.first] for run in row]
-        kept.append(found.table.run())
+        tables.append(found.table)
         at = found.end
-    return kept + [run for row in rows[at:] for run in row]
+    kept += [run for row in rows[at:] for run in row]
+    framed, kept = framed_tables(kept, graphics, page, maker)
+    return kept + [table.run() for table in (*tables, *framed)]
 
 
 def _lines(region: Sequence[Run], page: int, maker: LineMaker) -> Iterator[Line]:
