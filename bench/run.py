@@ -24,6 +24,7 @@ from bench.tables import (
     fusion_table,
     index_table,
     install_table,
+    ocr_table,
     parsing_table,
     scaling_table,
 )
@@ -52,7 +53,7 @@ ANSWERED_SETS = (
     *("cmrc2018_zh", "drcd_zht", "clapnq_en", "mtrag_un_en", "financebench_en"),
     *("simpleqa_zh", "rgb_zh_en", "ramdocs_en", "tatqa_en"),
 )
-NEED_DATA = ("retrieval", "ablation", "embedding_quality", "fusion", "answers", "parsing")
+NEED_DATA = ("retrieval", "ablation", "embedding_quality", "fusion", "answers", "parsing", "ocr")
 
 Row = dict[str, Any]
 
@@ -212,6 +213,13 @@ BENCHES = (
         full=(),
         quick=("--folders", "text", "email"),
         table=parsing_table,
+    ),
+    Bench(
+        name="ocr",
+        title="Text recognition",
+        full=(),
+        quick=("--pages", "1", "--rounds", "1", "--without-rapidocr"),
+        table=ocr_table,
     ),
     Bench(
         name="index_search",

@@ -203,3 +203,17 @@ def ablation_table(result: Row) -> Iterator[str]:
 
 def _starred(found: Row) -> str:
     return f"{found['effect']:+.3f}{'*' if found['p_holm'] < 0.05 else ''}"
+
+
+def ocr_table(result: Row) -> Iterator[str]:
+    """Yield the rows of bench/ocr.py."""
+    engines = result["engines"]
+    names = list(engines)
+    yield "Characters wrong, seconds and processor seconds for a page (A4 at 200 dots an inch), all cores.\n"
+    yield "| file | pages | " + " | ".join(f"{name}: wrong | s | processor s" for name in names) + " |"
+    yield "|---|---" + "|---|---|---" * len(names) + "|"
+    for file, first in engines[names[0]]["files"].items():
+        rows = [engines[name]["files"][file] for name in names]
+        cells = " | ".join(f"{row['cer']:.2%} | {row['seconds']:.1f} | {row['cpu_seconds']:.1f}" for row in rows)
+        yield f"| `{file}` | {first['pages']} | {cells} |"
+    yield "\n" + "; ".join(f"{name}: at most {engines[name]['peak_mb']} MB" for name in names) + "."
