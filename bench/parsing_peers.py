@@ -28,11 +28,11 @@ import pypdfium2
 from bench.machine import machine
 from bench.markdown_scores import similarity, table_cells
 from bench.parsing import FILES
+from bench.parsing_pdf import with_tables
 from bench.peers.environments import Peer, python_of, versions
 from bench.reading_order import gold, tau, wanted
 
 ROOT = Path(__file__).resolve().parents[1]
-TABLES = ROOT / "bench" / "gold" / "tables"
 SECONDS = 300
 """Most time for one file by the clock, generous because other programs run meanwhile."""
 START_SECONDS = 600
@@ -114,6 +114,19 @@ def _pipe(pipe: IO[str] | None) -> IO[str]:
     return pipe
 
 
+def name_of(path: Path) -> str:
+    """Return a file's name below the shared files, or that of a file made for its tables."""
+    return str(path.relative_to(FILES)) if path.is_relative_to(FILES) else f"tables/{path.name}"
+
+
+def made(folder: Path) -> list[Path]:
+    """Write the PDFs whose tables are known into a folder."""
+    folder.mkdir(parents=True, exist_ok=True)
+    for name, data, _ in with_tables(FILES):
+        (folder / name).write_bytes(data)
+    return sorted(folder.iterdir())
+
+
 def read_all(peer: Peer, interpreter: Path, paths: Sequence[Path], folder: Path) -> Read:
     """Return what a reader did with the files; its Markdown lies in `folder`."""
     module = peer.module.rpartition("/")[2]
@@ -127,7 +140,7 @@ def read_all(peer: Peer, interpreter: Path, paths: Sequence[Path], folder: Path)
                 raise RuntimeError(f"{peer.title} does not start: {child.start}")
             found.about, found.import_cpu = child.start["about"], child.start["cpu"]
         row = child.ask(path, SECONDS)
-        found.rows[str(path.relative_to(FILES))] = row
+        found.rows[name_of(path)] = row
         if row["error"] in {"crash", "late"}:
             found.crashes += row["error"] == "crash"
             found.late += row["error"] == "late"
@@ -140,6 +153,7 @@ def read_all(peer: Peer, interpreter: Path, paths: Sequence[Path], folder: Path)
 
 def score(read: Read, folder: Path) -> None:
     """Add to each row how good the Markdown is, where there is something to compare it with."""
+    tables = {f"tables/{name}": reference for name, _, reference in with_tables(FILES)}
     for name, row in read.rows.items():
         text = _markdown(folder, name, row)
         if text is None:
@@ -148,9 +162,8 @@ def score(read: Read, folder: Path) -> None:
             row["similarity"] = round(similarity(text, reference), 4)
             if name not in KNOWN:
                 row["cells"] = table_cells(text, reference)
-        tables = TABLES / f"{Path(name).name}.md"
-        if tables.exists():
-            row["gold_cells"] = table_cells(text, tables.read_text(encoding="utf-8"))
+        if name in tables:
+            row["gold_cells"] = table_cells(text, tables[name])
         if boxes := gold().get(name):
             row["tau"], row["tau_words"] = tau(text, wanted(FILES / name, boxes))
 
@@ -189,6 +202,8 @@ def chosen(prefixes: Sequence[str]) -> list[Path]:
 def measured(options: argparse.Namespace) -> Mapping[str, Any]:
     """Return every reader's rows, with those that are stored and not asked for again."""
     paths = chosen(options.files)
+    pages = pages_of(paths)
+    paths = [path for path in paths if pages.get(str(path.relative_to(FILES)), 0) <= options.pages]
     stored = json.loads(options.into.read_text(encoding="utf-8")) if options.into and options.into.exists() else {}
     readers: dict[str, Row] = dict(stored.get("readers", {}))
     for peer in READERS:
@@ -206,7 +221,8 @@ def measured(options: argparse.Namespace) -> Mapping[str, Any]:
         with tempfile.TemporaryDirectory() as work:
             folder = Path(options.keep or work) / name
             folder.mkdir(parents=True, exist_ok=True)
-            read = read_all(peer, interpreter, paths, folder)
+            chosen_too = [] if options.files else made(Path(work) / "tables")
+            read = read_all(peer, interpreter, [*paths, *chosen_too], folder)
             score(read, folder)
         readers[name] = {
             "title": peer.title,
@@ -218,10 +234,10 @@ def measured(options: argparse.Namespace) -> Mapping[str, Any]:
             "late": read.late,
             "files": read.rows,
         }
-        result = {"machine": machine(), "pages": pages_of(paths), "readers": readers}
+        result = {"machine": machine(), "pages": pages, "readers": readers}
         if options.into:
             options.into.write_text(json.dumps(result, ensure_ascii=False, indent=1) + "\n", encoding="utf-8")
-    result = {"machine": stored.get("machine", machine()), "pages": pages_of(paths), "readers": readers}
+    result = {"machine": stored.get("machine", machine()), "pages": pages, "readers": readers}
     if options.into and options.rescore:
         options.into.write_text(json.dumps(result, ensure_ascii=False, indent=1) + "\n", encoding="utf-8")
     return result
@@ -231,6 +247,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else "")
     parser.add_argument("--readers", nargs="*", default=[])
     parser.add_argument("--files", nargs="*", default=[], help="only files whose names below the folder start so")
+    parser.add_argument("--pages", type=int, default=50, help="leave out PDFs of more pages, which some take hours for")
     parser.add_argument("--environments", type=Path, default=ROOT / "build" / "peers")
     parser.add_argument("--into", type=Path, help="keep the result here after every reader, beside what is there")
     parser.add_argument("--keep", type=Path, help="keep the Markdown here")

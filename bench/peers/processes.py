@@ -5,7 +5,9 @@ Linux only. Processor time is kept beside the clock's, since it hardly depends o
 
 from __future__ import annotations
 
+import contextlib
 import os
+import resource
 import threading
 from pathlib import Path
 
@@ -77,3 +79,36 @@ def cpu_seconds(pid: int) -> float:
     except OSError:
         return 0.0
     return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
+
+
+def tree_seconds() -> float:
+    """Return the processor time of this process and of all below it, ended or not."""
+    used = (resource.getrusage(who) for who in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN))
+    return sum(part.ru_utime + part.ru_stime for part in used) + sum(map(cpu_seconds, below(os.getpid())))
+
+
+def below(pid: int) -> list[int]:
+    """Return the processes that a process started, and those that they started."""
+    found: list[int] = []
+    for task in Path(f"/proc/{pid}/task").glob("*/children"):
+        with contextlib.suppress(OSError):
+            for child in map(int, task.read_text(encoding="ascii").split()):
+                found += [child, *below(child)]
+    return found
+
+
+def forget_peaks() -> None:
+    """Let the peaks of memory of this process and of those below it begin anew."""
+    for pid in (os.getpid(), *below(os.getpid())):
+        with contextlib.suppress(OSError):
+            Path(f"/proc/{pid}/clear_refs").write_text("5", encoding="ascii")
+
+
+def tree_peak_mb() -> float:
+    """Return the most memory of this process and those below it, in MiB, as if all had it at once."""
+    total = 0
+    for pid in (os.getpid(), *below(os.getpid())):
+        with contextlib.suppress(OSError, StopIteration):
+            lines = Path(f"/proc/{pid}/status").read_text(encoding="ascii", errors="replace").splitlines()
+            total += next(int(line.split()[1]) for line in lines if line.startswith("VmHWM:"))
+    return total / 1024
