@@ -2,7 +2,9 @@
 
 import csv
 import os
+import shutil
 import sqlite3
+import subprocess
 import zipfile
 from contextlib import closing
 from pathlib import Path
@@ -15,6 +17,7 @@ from kaijuan.ingest.settings import IngestSettings
 from kaijuan.ingest.sources.expanding import ExpandingSource
 from kaijuan.ingest.sources.faq import FaqSource
 from kaijuan.ingest.sources.files import FileSource
+from kaijuan.ingest.sources.git import GitSource
 from kaijuan.ingest.sources.settings import SqlSettings
 from kaijuan.ingest.sources.sql import SqlSource
 from kaijuan.testing.contracts.source import Place, SourceContract, walked
@@ -192,3 +195,54 @@ class TestSql(SourceContract):
 
     def foreign(self) -> str:
         return "notes.db"
+
+
+class Repository:
+    """A git repository in which every change is committed."""
+
+    def __init__(self, root: Path) -> None:
+        self._root = root
+        self._git("init", "--quiet")
+        self._commit()
+
+    def _git(self, *words: str) -> None:
+        who = ("-c", "user.name=Who", "-c", "user.email=who@example.org", "-c", "commit.gpgSign=false")
+        subprocess.run(["git", *who, "-C", self._root, *words], check=True, capture_output=True)
+
+    def _commit(self) -> None:
+        self._git("add", "--all")
+        self._git("commit", "--quiet", "--allow-empty", "--message", "change")
+
+    def target(self) -> str:
+        return f"git+{self._root}"
+
+    def put(self, name: str, data: bytes) -> None:
+        (self._root / name).write_bytes(data)
+        self._commit()
+
+    def drop(self, name: str) -> None:
+        (self._root / name).unlink()
+        self._commit()
+
+    def touch(self, name: str) -> None:
+        os.utime(self._root / name, (1, 1))
+        (self._root / name).chmod(0o755)
+        self._commit()
+
+    def close(self) -> None:
+        self._root.rename(self._root.with_suffix(".away"))
+
+
+@pytest.mark.skipif(shutil.which("git") is None, reason="the command git is not installed")
+class TestGit(SourceContract):
+    @pytest.fixture
+    def place(self, tmp_path: Path) -> Place:
+        self.cache = tmp_path / "cache"
+        (tmp_path / "repository").mkdir()
+        return Repository(tmp_path / "repository")
+
+    def make(self) -> Source:
+        return GitSource(limits=IngestSettings(max_bytes=self.limit), cache=self.cache)
+
+    def foreign(self) -> str:
+        return "https://example.org/repository.git"

@@ -9,7 +9,8 @@ import pytest
 
 from kaijuan.errors import OversizeDocumentError, UsageError
 from kaijuan.ingest.ports import SourceFailure, SourceItem
-from kaijuan.ingest.sources.web import UrlSource, is_public, name_of, normal_address
+from kaijuan.ingest.sources.hosts import is_public
+from kaijuan.ingest.sources.web import UrlSource, name_of, normal_address
 
 
 class Site(BaseHTTPRequestHandler):
@@ -136,7 +137,7 @@ async def test_a_name_is_checked_where_it_leads(site: str) -> None:
 
 async def test_a_redirect_inward_is_refused(site: str, monkeypatch: pytest.MonkeyPatch) -> None:
     port = site.rpartition(":")[2]
-    monkeypatch.setattr("kaijuan.ingest.sources.web.is_public", lambda ip: ip == "127.0.0.1")
+    monkeypatch.setattr("kaijuan.ingest.sources.hosts.is_public", lambda ip: ip == "127.0.0.1")
     homes = {"outside.test": ["127.0.0.1"], "inside.test": ["10.0.0.1"]}
     found = await fetch(f"http://outside.test:{port}/inward", UrlSource(resolve=lambda host, port: homes[host]))
     assert isinstance(found, SourceFailure)

@@ -22,7 +22,7 @@ DEFAULT_MAX_BYTES = 512 * 1024 * 1024
 _JUNK = frozenset({"thumbs.db", "desktop.ini", "__macosx", "__pycache__", "node_modules", "$recycle.bin"})
 CORPUS_ENDINGS = (".jsonl", ".ndjson")
 _CONTAINER_ENDINGS = (".zip", ".mbox", ".mbx")
-_SCHEME = re.compile(r"([A-Za-z][A-Za-z0-9+.-]+):")
+_SCHEME = re.compile(r"([A-Za-z][A-Za-z0-9+.-]+):|git\+")
 
 
 class FileSource:
@@ -50,7 +50,7 @@ class FileSource:
     def accepts(self, target: str) -> bool:
         """Say whether `target` is a path or a file:// URI. What has another scheme is one only where it exists."""
         scheme = _SCHEME.match(target)
-        return scheme is None or scheme[1].lower() == "file" or _exists(target)
+        return scheme is None or (scheme[1] or "").lower() == "file" or _exists(target)
 
     def scope(self, target: str) -> str:
         """Return the prefix of every address under `target`: a folder ends with "/", a corpus with "#".

@@ -20,9 +20,19 @@ async def stepped(items: Iterator[SourceItem | SourceFailure]) -> AsyncIterator[
     """
     loop = asyncio.get_running_loop()
     with ThreadPoolExecutor(max_workers=1, thread_name_prefix="kaijuan-source") as reader:
-        while some := await loop.run_in_executor(reader, _some, items):
-            for item in some:
-                yield item
+        try:
+            while some := await loop.run_in_executor(reader, _some, items):
+                for item in some:
+                    yield item
+        finally:
+            # On the same thread: connections to databases may be closed on no other.
+            await loop.run_in_executor(reader, _close, items)
+
+
+def _close(items: Iterator[SourceItem | SourceFailure]) -> None:
+    close = getattr(items, "close", None)
+    if close is not None:
+        close()
 
 
 def _some(items: Iterator[SourceItem | SourceFailure]) -> list[SourceItem | SourceFailure]:

@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import asyncio
-import ipaddress
 import re
-import socket
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Self
 from urllib.parse import quote, unquote, urlsplit, urlunsplit
@@ -19,6 +18,7 @@ from kaijuan.ingest.kinds import ENDINGS, LANGUAGES
 from kaijuan.ingest.metadata import plain
 from kaijuan.ingest.ports import SourceFailure, SourceItem
 from kaijuan.ingest.settings import IngestSettings
+from kaijuan.ingest.sources.hosts import Resolve, address_of, resolved
 from kaijuan.ingest.sources.settings import SourceSettings
 
 _MOST_REDIRECTS = 5
@@ -64,10 +64,6 @@ _TYPES = {
 """Media types to the endings under which their files are known."""
 _FILE_NAME = re.compile(r"""filename\*=(?:UTF-8|utf-8)''([^;]+)|filename="?([^";]+)""")
 
-_PRIVATE_HINT = "Set ingest.allow_private_addresses if this host is meant."
-
-Resolve = Callable[[str, int], list[str]]
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Fetched:
@@ -96,7 +92,7 @@ class UrlSource:
         self._max_bytes = max_bytes
         self._seconds = seconds
         self._allow_private = allow_private
-        self._resolve = resolve or _resolve
+        self._resolve = resolve or resolved
 
     @classmethod
     def from_settings(cls, limits: IngestSettings, _settings: SourceSettings | None, _cache: Path) -> Self:
@@ -157,18 +153,8 @@ class UrlSource:
         return client.build_request("GET", url.copy_with(host=ip), headers=headers, extensions=extensions)
 
     async def _checked_ip(self, host: str, port: int) -> str:
-        try:
-            found = await asyncio.get_running_loop().run_in_executor(None, self._resolve, host, port)
-        except (OSError, UnicodeError) as error:
-            raise FetchError(f"The host {host} cannot be found: {error}.") from error
-        if not found:
-            raise FetchError(f"The host {host} has no address.")
-        if not self._allow_private:
-            for ip in found:
-                if not is_public(ip):
-                    # All must be public: a name that also points inside is a trap.
-                    raise FetchError(f"{host} leads to {ip}, which is not a public address.", hint=_PRIVATE_HINT)
-        return found[0]
+        look = partial(address_of, host, port, resolve=self._resolve, allow_private=self._allow_private)
+        return await asyncio.get_running_loop().run_in_executor(None, look)
 
     async def _body(self, response: httpx.Response, address: str) -> Fetched:
         if response.status_code != 200:
@@ -226,21 +212,6 @@ def _led(address: str, location: str) -> str:
         raise FetchError(f"{address} redirects to what is no address: {plain(str(error))}.") from error
 
 
-def is_public(ip: str) -> bool:
-    """Say whether an IP belongs to the public network; addresses that wrap a private one do not."""
-    try:
-        address = ipaddress.ip_address(ip.partition("%")[0])
-    except ValueError:
-        return False
-    if isinstance(address, ipaddress.IPv6Address):
-        wrapped = address.ipv4_mapped or address.sixtofour or (address.teredo[1] if address.teredo else None)
-        if wrapped is None and address in ipaddress.ip_network("64:ff9b::/96"):
-            wrapped = ipaddress.IPv4Address(int(address) & 0xFFFFFFFF)
-        if wrapped is not None:
-            return is_public(str(wrapped))
-    return address.is_global and not address.is_multicast
-
-
 def name_of(headers: httpx.Headers, address: str) -> str:
     """Return a file name by which the kind can be told: from the answer, else the address, its type appended."""
     found = _FILE_NAME.search(headers.get("content-disposition", ""))
@@ -254,11 +225,6 @@ def name_of(headers: httpx.Headers, address: str) -> str:
     # "page.php" as text/html is a page; as text/plain it is source code.
     known = own in ENDINGS or own == "txt" or (own in LANGUAGES and type_ == "text/plain")
     return name if known else name + _TYPES.get(type_, "")
-
-
-def _resolve(host: str, port: int) -> list[str]:
-    found = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)
-    return list(dict.fromkeys(str(entry[4][0]) for entry in found))
 
 
 def _failure(address: str, error: DocumentError) -> SourceFailure:
