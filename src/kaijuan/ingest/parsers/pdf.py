@@ -25,6 +25,7 @@ from kaijuan.ingest.parsers.pdf_ocr import PageReader
 from kaijuan.ingest.parsers.pdf_order import lines_in_order
 from kaijuan.ingest.parsers.pdf_page import PageText, read_page
 from kaijuan.ingest.parsers.recognised import as_shown
+from kaijuan.ingest.parsers.unseen import with_hidden
 from kaijuan.ingest.ports import Recogniser
 
 _MOST_PAGES = 20_000
@@ -49,6 +50,7 @@ class _Pages:
     """Of the frames in which lines are upright; `sizes` are those of the pages as shown."""
     unmade: list[int] = field(default_factory=list)
     """Pages with a table of which only the lines could be kept."""
+    hidden: list[str] = field(default_factory=list)
 
 
 class PdfParser:
@@ -83,12 +85,13 @@ class PdfParser:
                 pages.unmade.append(group.lines[0].page)
         title = str(metadata.pop("title", "")) or printed_title(kept, body)
         parsed = draft.finish("pdf", name, title=title, metadata=metadata, warnings=_warnings(pages, reader))
-        return replace(
+        whole = replace(
             as_shown(parsed, reader.frames),
             pages=len(pages.sizes),
             page_sizes=tuple(pages.sizes),
             unread_pages=tuple(sorted(pages.unread + pages.failed)),
         )
+        return with_hidden(whole, pages.hidden)
 
 
 def _open(data: bytes, name: str) -> Any:
@@ -120,6 +123,7 @@ def _read(document: Any, reader: PageReader) -> _Pages:
         if text.unread:
             pages.unread.append(number)
         pages.heights.append(text.height)
+        pages.hidden += text.hidden
         width, height = reader.size(number, text.width, text.height)
         pages.sizes.append((maker.number(width), maker.number(height)))
         pages.lines.append(lines_in_order(text.runs, text.graphics, number, maker))

@@ -43,6 +43,12 @@ class Run:
     downward: bool = False
     fixed: bool = False
     """All characters are equally wide, as in code."""
+    colour: int = 0
+    """0xRRGGBB."""
+    unseen: bool = False
+    """Painted with nothing, which is what text recognition does with words over a scan."""
+    slanted: bool = False
+    """Runs neither along nor across the page."""
     confidence: float = 1.0
     """Of text recognition; 1 for text as the file gives it."""
     recognised: bool = False

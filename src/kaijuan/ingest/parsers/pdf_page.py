@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ctypes
+import math
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from itertools import pairwise
@@ -12,6 +13,7 @@ import pypdfium2.raw as pdfium
 
 from kaijuan.ingest.parsers.pdf_graphics import Graphics, Place, graphics_of
 from kaijuan.ingest.parsers.pdf_lines import Run
+from kaijuan.ingest.parsers.pdf_sight import parted_by_sight, without_watermarks
 
 _BREAK_EM = 1.0
 _BASELINE_EM = 0.45
@@ -21,6 +23,9 @@ _FIXED_NAMES = ("mono", "courier", "consol", "menlo", "cmtt", "typewriter", "lmt
 _FEW_CHARACTERS = 25
 _MANY_PATHS = 60
 _SCAN_SHARE = 0.5
+_QUARTER = math.pi / 2
+_SLANT = math.radians(4)
+_MOST_OUTSIDE = 4_000
 _MAX_OBJECTS = 2000
 _BAD_SHARE = 0.3
 
@@ -48,6 +53,8 @@ class PageText:
     unread: bool
     """The page shows something, but has no usable text layer."""
     graphics: Graphics = field(default_factory=Graphics)
+    hidden: tuple[str, ...] = ()
+    """Texts on the page that no reader sees."""
 
 
 def read_page(page: Any) -> PageText:
@@ -61,7 +68,8 @@ def read_page(page: Any) -> PageText:
     text = page.get_textpage()
     try:
         place = placing(box, turned)
-        glyphs = list(_glyphs(text.raw, place, width, height))
+        outside: list[str] = []
+        glyphs = list(_glyphs(text.raw, place, width, height, outside))
         runs = [_run(text.raw, part) for part in _cut(glyphs)]
     finally:
         text.close()
@@ -72,7 +80,10 @@ def read_page(page: Any) -> PageText:
         return PageText(width=width, height=height, runs=[], unread=True)
     unread = visible < _FEW_CHARACTERS and _shows_something(page, width * height, visible)
     graphics = graphics_of(page, place) if runs else Graphics()
-    return PageText(width=width, height=height, runs=runs, unread=unread, graphics=graphics)
+    runs, hidden = parted_by_sight(runs, graphics, page)
+    hidden += ["".join(outside)] if outside else []
+    runs = without_watermarks(runs, graphics)
+    return PageText(width=width, height=height, runs=runs, unread=unread, graphics=graphics, hidden=tuple(hidden))
 
 
 def placing(box: Any, turned: int) -> Place:
@@ -87,8 +98,11 @@ def placing(box: Any, turned: int) -> Place:
     return maps[turned]
 
 
-def _glyphs(text: Any, place: Place, width: float, height: float) -> Iterator[Glyph]:
-    """Yield glyphs in content order; line ends and blanks that the library put in keep their place in the order."""
+def _glyphs(text: Any, place: Place, width: float, height: float, outside: list[str]) -> Iterator[Glyph]:
+    """Yield glyphs in content order; line ends and blanks that the library put in keep their place in the order.
+
+    Characters that stand beside the page are put to `outside`.
+    """
     rect = pdfium.FS_RECTF()
     by_reference = ctypes.byref(rect)
     high = 0
@@ -106,7 +120,9 @@ def _glyphs(text: Any, place: Place, width: float, height: float) -> Iterator[Gl
         x0, y0, x1, y1 = place(rect.left, low, rect.right, top)
         middle_x, middle_y = (x0 + x1) / 2, (y0 + y1) / 2
         if not (-1 <= middle_x <= width + 1 and -1 <= middle_y <= height + 1):
-            continue  # outside the visible part of the page: no reader sees it
+            if len(outside) < _MOST_OUTSIDE:
+                outside.append(chr(code))
+            continue
         size = pdfium.FPDFText_GetFontSize(text, index)
         tall = max(y1 - y0, 0.0)
         if not 0.5 * size <= tall <= 2.5 * size:
@@ -174,7 +190,10 @@ def _run(text: Any, part: list[Glyph]) -> Run:
     backward = sum(1 for step in steps if step < -0.5) > len(steps) * 0.3
     down = _runs_upward_or_down(part)
     sizes = sorted(glyph.size for glyph in solid)
-    bold, fixed = _font(text, solid[len(solid) // 2].index)
+    middle = solid[len(solid) // 2].index
+    bold, fixed = _font(text, middle)
+    angle = pdfium.FPDFText_GetCharAngle(text, middle) % _QUARTER
+    slanted = _SLANT < angle < _QUARTER - _SLANT
     return Run(
         chars=[glyph.char for glyph in part],
         lefts=[glyph.x0 for glyph in part],
@@ -185,9 +204,12 @@ def _run(text: Any, part: list[Glyph]) -> Run:
         y1=max(glyph.y1 for glyph in solid),
         size=sizes[len(sizes) // 2],
         bold=bold,
-        upright=not (backward or down),
+        upright=not (backward or down or slanted),
         downward=down and solid[-1].y0 > solid[0].y0,
         fixed=fixed,
+        colour=_colour(text, middle),
+        unseen=_is_unseen(text, middle),
+        slanted=slanted,
     )
 
 
@@ -199,6 +221,20 @@ def _font(text: Any, index: int) -> tuple[bool, bool]:
     font = name.raw[: max(min(length, len(name)) - 1, 0)].decode("utf-8", "replace").lower()
     bold = pdfium.FPDFText_GetFontWeight(text, index) >= _BOLD_WEIGHT or any(word in font for word in _BOLD_NAMES)
     return bold, any(word in font for word in _FIXED_NAMES)
+
+
+def _colour(text: Any, index: int) -> int:
+    """Return the colour of a character, 0xRRGGBB."""
+    red, green, blue, alpha = (ctypes.c_uint() for _ in range(4))
+    if not pdfium.FPDFText_GetFillColor(text, index, red, green, blue, alpha):
+        return 0
+    return red.value << 16 | green.value << 8 | blue.value
+
+
+def _is_unseen(text: Any, index: int) -> bool:
+    """Say whether a character is set to be painted with nothing, as text recognition lays words over a scan."""
+    shown = pdfium.FPDFText_GetTextObject(text, index)
+    return bool(pdfium.FPDFTextObj_GetTextRenderMode(shown) == pdfium.FPDF_TEXTRENDERMODE_INVISIBLE)
 
 
 def _is_bad(char: str) -> bool:
