@@ -42,6 +42,7 @@ ORDER = (
     "stage",
     "write_group",
     "retire",
+    "find_duplicates",
     *(step.__name__ for step in STEPS),
     "release_lease",
 )

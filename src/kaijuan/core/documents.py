@@ -230,6 +230,8 @@ class Version:
     pages: int = 0
     metadata: Metadata = field(default_factory=dict)
     warnings: tuple[str, ...] = ()
+    signature: bytes = b""
+    """By which versions that say nearly the same are found; empty for short texts."""
     created_at: float = 0.0
     """Seconds since 1970, UTC."""
     valid_from: int = 0
@@ -257,6 +259,8 @@ class Chunk:
     title_path: tuple[str, ...] = ()
     tokens: int = 0
     strategy: str = ""
+    mark: str = ""
+    """Why it says next to nothing ("contents", "copyright", ...); empty for all others."""
 
 
 def boxes_of(blocks: Iterable[Block], span: Span) -> list[PageBox]:

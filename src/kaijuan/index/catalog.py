@@ -8,6 +8,7 @@ from enum import StrEnum
 from typing import Protocol
 
 from kaijuan.core.documents import Block, Chunk, ChunkLevel, Version
+from kaijuan.core.duplicates import Duplicate, Ruling
 from kaijuan.core.ids import ChunkId, DocumentId, KbId, RunId, VersionId
 from kaijuan.core.reviews import Review, ReviewState
 from kaijuan.core.snapshots import Snapshot
@@ -127,6 +128,18 @@ class Families:
     chunks: Mapping[ChunkId, Chunk]
     parents: Mapping[ChunkId, Chunk]
     versions: Mapping[VersionId, Version]
+    groups: Mapping[VersionId, VersionId] = field(default_factory=dict)
+    """Versions that are merged with an earlier one, and the first of that group."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Signed:
+    """A version that others may be compared with."""
+
+    version: VersionId
+    signature: bytes
+    fresh: bool
+    """Whether the run under way staged it."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -192,6 +205,12 @@ class CatalogWriter(Protocol):
         """Entries not yet marked as applied, in order, with a sequence above `after`."""
 
     async def mark_applied(self, sequences: Sequence[int]) -> None: ...
+
+    async def record_duplicates(self, run: Run, found: Sequence[Duplicate]) -> None:
+        """Keep what was decided about versions that the run stages; gone with them if it is rolled back. Repeatable."""
+
+    async def rule_duplicates(self, versions: Sequence[VersionId], ruling: Ruling) -> None:
+        """Let a person's word stand over the rule's, all or none; NotFoundError where nothing was decided."""
 
     async def hold(self, review: Review) -> None:
         """Let a content wait for a decision; what else waits of its source is superseded. Repeatable.
@@ -314,6 +333,15 @@ class CatalogReader(Protocol):
 
     async def principals_of(self, kb: KbId, documents: Collection[DocumentId]) -> dict[DocumentId, frozenset[str]]:
         """Return who may read each document now: its own bindings, or its knowledge base's."""
+
+    async def signatures(self, run: Run) -> list[Signed]:
+        """Versions with a signature that the run's snapshot will show, oldest first."""
+
+    async def duplicates(self, kb: KbId, snapshot: int) -> list[Duplicate]:
+        """Decisions of which both versions are visible at the snapshot, oldest first."""
+
+    async def ruled_duplicates(self, kb: KbId) -> list[Duplicate]:
+        """Decisions that people took, of all versions kept, oldest first."""
 
     async def reviews(self, kb: KbId, states: Collection[ReviewState]) -> list[Review]:
         """Reviews in these states, oldest first."""

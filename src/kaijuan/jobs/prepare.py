@@ -30,6 +30,7 @@ from kaijuan.core.text.language import language_of
 from kaijuan.errors import BrokenDocumentError, DocumentError, EmptyDocumentError
 from kaijuan.index.catalog import Catalog, Staged, Standing
 from kaijuan.index.ports import BlobStore
+from kaijuan.ingest.dedupe.shingles import signature
 from kaijuan.ingest.ports import ChunkDraft, Chunking, SourceItem, Tokenizer
 from kaijuan.jobs.again import stored_document
 from kaijuan.jobs.gate import Gate, Held
@@ -98,6 +99,8 @@ class Ground:
     blobs: BlobStore
     pipeline: Pipeline
     gate: Gate
+    signed: bool
+    """Whether versions get a signature, by which others that say the same are found."""
     kb: KbId
     head: int
     clock: Callable[[], float]
@@ -279,6 +282,7 @@ class _Cut:
     number: int
     fingerprint: str
     text: bytes
+    signature: bytes
     blocks: tuple[Block, ...]
     chunks: tuple[Chunk, ...]
 
@@ -308,6 +312,7 @@ def _prepared(ground: Ground, cut: _Cut, names: Sequence[str]) -> Prepared:
         pages=parsed.pages,
         metadata={**parsed.metadata, **item.metadata},
         warnings=_warnings(parsed),
+        signature=cut.signature,
         created_at=ground.clock(),
     )
     staged = Staged(version=version, blocks=cut.blocks, chunks=cut.chunks)
@@ -343,14 +348,15 @@ def _cut(ground: Ground, parsed: Parsed) -> _Cut | Held | Failed:
     changed = parsed.changed
     try:
         if parsed.stored:
-            return _pieces(ground.pipeline, parsed)
+            return _pieces(ground, parsed)
         judged = ground.gate.judged(changed.item, changed.content, parsed.document)
-        return judged if isinstance(judged, Held) else _pieces(ground.pipeline, replace(parsed, document=judged))
+        return judged if isinstance(judged, Held) else _pieces(ground, replace(parsed, document=judged))
     except DocumentError as error:
         return failed(parsed.changed.item, error)
 
 
-def _pieces(pipeline: Pipeline, parsed: Parsed) -> _Cut:
+def _pieces(ground: Ground, parsed: Parsed) -> _Cut:
+    pipeline = ground.pipeline
     changed, document = parsed.changed, parsed.document
     number = changed.standing.last_number + 1
     shape = pipeline.chunking.shape_of(document.kind, document.text, document.blocks)
@@ -369,6 +375,7 @@ def _pieces(pipeline: Pipeline, parsed: Parsed) -> _Cut:
         parsed=parsed,
         version=version,
         number=number,
+        signature=signature(document.text) if ground.signed else b"",
         fingerprint=fingerprint,
         text=text,
         blocks=blocks,

@@ -110,6 +110,11 @@ class Tally:
         return sum(self.states.values())
 
     @property
+    def staged(self) -> int:
+        """Documents that are new or changed."""
+        return self.states[ItemState.ADDED] + self.states[ItemState.UPDATED]
+
+    @property
     def changed(self) -> bool:
         """Whether there is anything to publish."""
         return any(self.states[state] for state in (ItemState.ADDED, ItemState.UPDATED, ItemState.REMOVED))

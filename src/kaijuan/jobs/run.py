@@ -24,6 +24,7 @@ from kaijuan.index.settings import IndexSettings
 from kaijuan.index.write import IndexWriter, Outbox, Skipped, write_versions
 from kaijuan.ingest.ports import Chunking, SourceFailure, SourceItem
 from kaijuan.jobs.change import Change, Tell
+from kaijuan.jobs.duplicates import find_duplicates
 from kaijuan.jobs.gate import Gate, GateRules, kept_items
 from kaijuan.jobs.intake import Intake, take_in
 from kaijuan.jobs.lease import held
@@ -94,6 +95,7 @@ class Ingest:
                 catalog=self.catalog,
                 blobs=self.blobs,
                 pipeline=self._pipeline(),
+                signed=self.settings.find_duplicates,
                 gate=await Gate.opened(self.catalog, kb.id, self.gate, facts, self.clock),
                 kb=kb.id,
                 head=change.head,
@@ -111,13 +113,20 @@ class Ingest:
             )
             whole = await take_in(intake, walk, mirror_scope or "")
             if mirror_scope is not None and whole:
-                async for page in gone(self.catalog, kb.id, change.head, mirror_scope, seen):
-                    await change.retire(page)
-                waiting = await self.catalog.reviews(kb.id, [ReviewState.PENDING])
-                sources = [one.source for one in waiting if is_gone(one.source, mirror_scope, seen)]
-                await self.catalog.withdraw(kb.id, sources, now=self.clock())
-                self.reached("retire")
+                await self._clear_gone(change, mirror_scope, seen)
+            if self.settings.find_duplicates and tally.staged:
+                await find_duplicates(self.catalog, self.blobs, change.run, self.clock())
+                self.reached("find_duplicates")
         return change.report
+
+    async def _clear_gone(self, change: Change, scope: str, seen: Seen) -> None:
+        kb = change.run.kb_id
+        async for page in gone(self.catalog, kb, change.head, scope, seen):
+            await change.retire(page)
+        waiting = await self.catalog.reviews(kb, [ReviewState.PENDING])
+        sources = [one.source for one in waiting if is_gone(one.source, scope, seen)]
+        await self.catalog.withdraw(kb, sources, now=self.clock())
+        self.reached("retire")
 
     async def approve(
         self, kb: KnowledgeBase, reviews: Sequence[Review], *, by: str, note: str = "", progress: Tell | None = None

@@ -16,5 +16,7 @@ class JobSettings(BaseModel):
     """Documents that are read while earlier ones wait to be stored; bounds memory with the largest document."""
     group_documents: int = Field(default=64, ge=1, le=1000)
     """Small documents that are looked up and stored together; large ones make a group earlier."""
+    find_duplicates: bool = True
+    """Whether a run looks for documents that say what others say; `kaijuan duplicates` shows what follows."""
     backlog_chunks: int = Field(default=256, ge=1)
     """Chunks stored before the index is told to follow; at most three times as many wait for it."""

@@ -14,6 +14,7 @@ from kaijuan.errors import NotFoundError
 from kaijuan.index.catalog import Families, Run, RunItem, Standing, StoredTrace
 from kaijuan.stores.catalog import rows, tables
 from kaijuan.stores.catalog.connection import rows_with
+from kaijuan.stores.catalog.duplicates import groups_of
 from kaijuan.stores.catalog.faults import storable
 from kaijuan.stores.catalog.publishing import visible_at
 
@@ -126,10 +127,12 @@ def families(connection: Connection, ids: Collection[ChunkId]) -> Families:
     """Return the chunks that exist with their parents and versions."""
     found = chunks(connection, ids)
     parents = chunks(connection, {chunk.parent_id for chunk in found.values() if chunk.parent_id})
+    versions = {chunk.version_id for chunk in found.values()}
     return Families(
         chunks=found,
         parents=parents,
-        versions=versions_by_id(connection, {chunk.version_id for chunk in found.values()}),
+        versions=versions_by_id(connection, versions),
+        groups=groups_of(connection, versions),
     )
 
 

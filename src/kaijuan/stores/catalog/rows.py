@@ -71,6 +71,7 @@ def version_values(version: Version, run: Run, children: int) -> Values:
         "warnings": _dump(list(version.warnings)),
         "created_at": version.created_at,
         "children": children,
+        "signature": version.signature or None,
     }
 
 
@@ -92,6 +93,7 @@ def version_of(row: Row[Any]) -> Version:
         pages=row.pages,
         metadata=_metadata(row.metadata),
         warnings=_words(row.warnings),
+        signature=row.signature or b"",
         created_at=row.created_at,
         valid_from=row.valid_from,
         valid_to=row.valid_to,
@@ -151,6 +153,7 @@ def chunk_values(chunk: Chunk) -> Values:
         "title_path": _dump(list(chunk.title_path)),
         "tokens": chunk.tokens,
         "strategy": chunk.strategy,
+        "mark": chunk.mark,
     }
 
 
@@ -173,6 +176,7 @@ def chunk_of(row: Row[Any]) -> Chunk:
         title_path=_words(row.title_path),
         tokens=row.tokens,
         strategy=row.strategy,
+        mark=row.mark,
     )
 
 

@@ -13,6 +13,7 @@ from typing import TypeVar
 from sqlalchemy import Connection, Engine
 
 from kaijuan.core.documents import Block, Chunk, ChunkLevel, Version
+from kaijuan.core.duplicates import Duplicate, Ruling
 from kaijuan.core.ids import ChunkId, DocumentId, KbId, RunId, VersionId
 from kaijuan.core.reviews import Review, ReviewState
 from kaijuan.core.snapshots import Snapshot
@@ -26,12 +27,13 @@ from kaijuan.index.catalog import (
     OutboxEntry,
     Run,
     RunItem,
+    Signed,
     Staged,
     Standing,
     StoredTrace,
 )
 from kaijuan.stores import migrations
-from kaijuan.stores.catalog import access, bases, publishing, reading, reviews, staging, traces
+from kaijuan.stores.catalog import access, bases, duplicates, publishing, reading, reviews, staging, traces
 from kaijuan.stores.catalog.connection import file_of, open_engine, url_of
 from kaijuan.stores.catalog.faults import translated
 
@@ -149,6 +151,14 @@ class SqlCatalog:
     async def mark_applied(self, sequences: Sequence[int]) -> None:
         """Drop the entries: the index has followed."""
         await self._write(staging.mark_applied, sequences)
+
+    async def record_duplicates(self, run: Run, found: Sequence[Duplicate]) -> None:
+        """Keep what was decided about versions that the run stages."""
+        await self._write(duplicates.record, run, found)
+
+    async def rule_duplicates(self, versions: Sequence[VersionId], ruling: Ruling) -> None:
+        """Let a person's word stand over the rule's."""
+        await self._write(duplicates.decide, versions, ruling, durable=True)
 
     async def hold(self, review: Review) -> None:
         """Let a content wait for a decision."""
@@ -311,6 +321,18 @@ class SqlCatalog:
     async def principals_of(self, kb: KbId, documents: Collection[DocumentId]) -> dict[DocumentId, frozenset[str]]:
         """Return who may read each document now."""
         return await self._read(access.principals_of, kb, documents)
+
+    async def signatures(self, run: Run) -> list[Signed]:
+        """Return versions with a signature that the run's snapshot will show, oldest first."""
+        return await self._read(duplicates.signatures, run)
+
+    async def duplicates(self, kb: KbId, snapshot: int) -> list[Duplicate]:
+        """Return decisions of which both versions are visible at the snapshot."""
+        return await self._read(duplicates.duplicates, kb, snapshot)
+
+    async def ruled_duplicates(self, kb: KbId) -> list[Duplicate]:
+        """Return decisions that people took."""
+        return await self._read(duplicates.ruled, kb)
 
     async def reviews(self, kb: KbId, states: Collection[ReviewState]) -> list[Review]:
         """Return reviews in these states, oldest first."""

@@ -109,6 +109,7 @@ document_version = Table(
     Column("valid_to", Integer, nullable=False),
     # Children are counted once, at staging, so that the size of a snapshot is a sum over versions.
     Column("children", Integer, nullable=False),
+    Column("signature", LargeBinary),
     UniqueConstraint("document_id", "number"),
     Index(None, "kb_id", "source", "number"),
     Index(None, "kb_id", "valid_to"),
@@ -149,6 +150,7 @@ chunk = Table(
     Column("title_path", Text, nullable=False),
     Column("tokens", Integer, nullable=False),
     Column("strategy", String, nullable=False),
+    Column("mark", String, nullable=False, server_default=text("''")),
     Index(None, "version_id", "start"),
 )
 
@@ -201,6 +203,25 @@ trace = Table(
     Column("created_at", Double, nullable=False),
     Column("body", Text, nullable=False),
     Index(None, "kb_id", "created_at"),
+)
+
+duplicate = Table(
+    "duplicate",
+    metadata,
+    Column("version_id", _WORD, ForeignKey("document_version.id", ondelete="CASCADE"), primary_key=True),
+    # Not foreign keys: what was decided stays to be read when the other version is dropped.
+    Column("other_id", _WORD, nullable=False),
+    Column("group_id", _WORD, nullable=False),
+    Column("kb_id", _WORD, ForeignKey("knowledge_base.id"), nullable=False),
+    Column("document_id", _WORD, nullable=False),
+    Column("other_document_id", _WORD, nullable=False),
+    Column("kind", String, nullable=False),
+    Column("similarity", Double, nullable=False),
+    Column("reason", Text, nullable=False),
+    Column("state", String, nullable=False),
+    Column("created_at", Double, nullable=False),
+    Column("history", Text, nullable=False),
+    Index(None, "kb_id"),
 )
 
 review = Table(

@@ -66,6 +66,7 @@ def sample(
         if metadata is None
         else metadata,
         warnings=("one", "two"),
+        signature=bytes(range(64)),
         created_at=NOW,
     )
     spans = _lines(text)
@@ -126,6 +127,7 @@ def _chunk(version: Version, ordinal: int, level: ChunkLevel, span: Span, parent
         title_path=("第一章", "1.1 总则"),
         tokens=len(span),
         strategy=_STRATEGY,
+        mark="contents" if ordinal == 1 else "",
     )
 
 
