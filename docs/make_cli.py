@@ -32,7 +32,8 @@ percent-encoded; `path` is the same as a path that can be opened, or null where 
 | 0 | good; also when `ask` refuses because the documents do not say |
 | 1 | an error, or `doctor` found something wrong |
 | 2 | wrong use: the command line, a filter, a time or a setting cannot be read |
-| 3 | a run finished and published, but some items failed or are held for review; also when the judge of `eval answers` failed on some |
+| 3 | a run finished and published, but some items failed or are held for review; also when a file or text of `chunks` \
+cannot be read, or the judge of `eval answers` failed on some |
 | 4 | `eval gate` found that sets score worse than before |
 | 130 | stopped with Ctrl-C; what the run had staged is undone |
 | 141 | the reader of the output went away |
@@ -100,6 +101,20 @@ a file with several documents: {"status", "source", "members": [{"source", as ab
     "doctor": """{"ok", "checks": [{"name", "ok", "detail", "hint"}]}""",
     "demo": """{"run": as of `add`, "answers": [as of `ask`]}""",
     "version": """{"version", "python"}""",
+    "chunks list": """{"version": as in `list`,
+ "chunks": [{"id", "level", "span", "parent_id", "title_path", "tokens", "strategy", "text"}]}""",
+    "chunks show": """{"version": as in `list`, "chunk", "parent": each as in `chunks list`, "neighbours",
+ "children": [id], "pages", "references": [article or section that the text refers to]}""",
+    "chunks report": """{"snapshot", "documents", "children", "parents", "strategies": {name: children},
+ "lengths": {lower edge of 32 tokens: children}, "median_tokens", "shortest", "longest", "tiny", "cut_count",
+ "cut": [{"source", "kind", "span", "pieces", "excerpt"}], "parted_sentences", "duplicate_count",
+ "duplicates": [{"excerpt", "count", "chunks", "sources"}],
+ "outliers": [{"source", "children", "mean_tokens", "why"}], "coverage", "lost": [[source, text]], "unreadable"}""",
+    "chunks preview": """{"documents": [{"source", "kind", "shape", "chosen",
+ "trials": [{"strategy", "quality": {"children", "parents", "tokens": [number], "cut": [{"kind", "span", "pieces"}],
+   "parted_sentences", "repeated_characters", "coverage"},
+  "chunks": [{"level", "span", "parent": place in this list, "title_path", "tokens", "text"}]}]}
+ or {"source", "error"}]}""",
     "review list": f"""{{"reviews": [
 {REVIEW}]}}""",
     "review show": REVIEW,

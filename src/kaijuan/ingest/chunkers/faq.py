@@ -34,7 +34,7 @@ def _units(text: str, blocks: Sequence[Block]) -> Iterator[Unit]:
     at = 0
     end = blocks[-1].span.end if blocks else 0
     for number, pair in enumerate(pairs(text, blocks)):
-        yield from section_units(text, clipped(text, blocks, at, pair.span.start))
+        yield from section_units(text, clipped(text, blocks, at, pair.span.start), leads=True)
         inside = clipped(text, blocks, pair.span.start, pair.span.end)
         # Pieces of a long answer are found by the question too.
         keeps = always(pair.question[:_LONGEST_TITLE].strip())

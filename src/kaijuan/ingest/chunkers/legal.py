@@ -43,6 +43,6 @@ def _units(text: str, blocks: Sequence[Block]) -> Iterator[Unit]:
         yield from section_units(text, blocks)
         return
     first = found[0].span.start
-    yield from section_units(text, clipped(text, blocks, 0, first))
+    yield from section_units(text, clipped(text, blocks, 0, first), leads=True)
     for article in found:
         yield Unit(span=article.span, path=(*article.above, article.name), levels=_LEVELS, parent=article.above)

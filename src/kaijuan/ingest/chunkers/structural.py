@@ -31,10 +31,10 @@ class StructuralChunker:
         return drafts_of(text, list(section_units(text, blocks)), tokenizer, self._settings)
 
 
-def section_units(text: str, blocks: Sequence[Block]) -> Iterator[Unit]:
-    """Yield the sections of blocks as units, blank blocks left out."""
+def section_units(text: str, blocks: Sequence[Block], *, leads: bool = False) -> Iterator[Unit]:
+    """Yield the sections of blocks as units, blank blocks left out. `leads` where other units follow."""
     filled = [block for block in blocks if block.span.of(text).strip()]
     depth = shared_depth(filled) + 1
     for section in sections(filled):
         span = Span(section.blocks[0].span.start, section.blocks[-1].span.end)
-        yield Unit(span=span, path=section.path, blocks=section.blocks, parent=section.path[:depth])
+        yield Unit(span=span, path=section.path, blocks=section.blocks, parent=section.path[:depth], leads=leads)

@@ -86,10 +86,16 @@ class Outline:
         """Return the imports whose names the code in `span` uses, as written, each on one line."""
         used = set(_WORD.findall(span.of(text)))
         lines = (" ".join(one.of(text).split()) for one in self.imports if not span.contains(one))
-        return [line for line in lines if used & set(_WORD.findall(line)) - _COMMON]
+        return [line for line in lines if used & _bound(line)]
 
 
 _COMMON = frozenset({"from", "import", "include", "package", "require", "static", "use", "using"})
+
+
+def _bound(line: str) -> set[str]:
+    """Return the names that an import makes known, as far as its words tell."""
+    names = line.rpartition(" import ")[2] if line.startswith("from ") else line
+    return set(_WORD.findall(names)) - _COMMON
 
 
 def outline(text: str, syntax: str) -> Outline | None:

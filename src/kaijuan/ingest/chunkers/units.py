@@ -32,6 +32,8 @@ class Unit:
     """Units in a row with the same key may share a parent."""
     joins: bool = False
     """Whether a small one may be put together with small neighbours of its parent."""
+    leads: bool = False
+    """Whether a very small one (a title, the name of a group) goes with the unit after it, which it announces."""
     keeps: Callable[[int], Path] | None = None
     """What a later piece of a long unit needs from before it, by the place where it begins (the columns of a table,
     the head of a function): the last entries of its title path, where they are searched and embedded with the piece
@@ -101,9 +103,16 @@ def _joined(units: Sequence[Unit], ruler: Ruler, sizes: CutSettings) -> Iterator
             held = unit
             continue
         both = Span(held.span.start, unit.span.end)
+        size = ruler.count(both.start, both.end)
         alike = held.joins and unit.joins and held.parent == unit.parent
-        if alike and ruler.count(both.start, both.end) <= sizes.child_tokens:
+        if alike and size <= sizes.child_tokens:
             held = replace(held, span=both, path=common((held.path, unit.path)))
+        elif (
+            held.leads
+            and size <= sizes.max_tokens
+            and ruler.count(held.span.start, held.span.end) <= sizes.child_tokens // 8
+        ):
+            held = replace(unit, span=both)
         else:
             yield held
             held = unit
