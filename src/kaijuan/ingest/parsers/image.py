@@ -100,13 +100,13 @@ class _Pages:
             raise BrokenDocumentError(f"None of the pages of {self._name} can be read.")
 
     def _read(self, number: int) -> None:
-        dots, less = dots_of(self._picture, number, self._name)
-        height, width = (side * _POINTS_A_DOT * less for side in dots.shape[:2])
+        dots = dots_of(self._picture, number, self._name)
+        width, height = dots.width * _POINTS_A_DOT, dots.height * _POINTS_A_DOT
         self.frames[number] = Frame(width=width, height=height, unit=1 / _POINTS_A_DOT)
-        found = self._recogniser.recognise(dots)
-        runs, frame = runs_of(found, width=width, height=height, scale=_POINTS_A_DOT * less)
+        found = self._recogniser.recognise(dots.image)
+        runs, frame = runs_of(found, width=width, height=height, scale=_POINTS_A_DOT * dots.less)
         self.frames[number] = replace(frame, unit=1 / _POINTS_A_DOT)
-        rules = rules_of(dots, runs, frame)
+        rules = rules_of(dots.image, runs, frame)
         self.lines.append(lines_in_order(cut_at_rules(runs, rules.standing), rules, number, self._maker))
 
     def warnings(self) -> list[str]:

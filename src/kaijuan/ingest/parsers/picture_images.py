@@ -31,12 +31,11 @@ def page_images(
 
 def _drawn(picture: Image.Image, number: int) -> dict[str, Any]:
     try:
-        dots, less = dots_of(picture, number, "the picture")
+        dots = dots_of(picture, number, "the picture")
     except DocumentError:
         return {"page": number, "width": 0.0, "height": 0.0, "png": b""}
-    height, width = dots.shape[:2]
-    shown = Image.fromarray(dots)
+    shown = Image.fromarray(dots.image)
     shown.thumbnail((_LONGEST, _LONGEST))
     out = io.BytesIO()
     shown.save(out, "PNG")
-    return {"page": number, "width": float(width * less), "height": float(height * less), "png": out.getvalue()}
+    return {"page": number, "width": float(dots.width), "height": float(dots.height), "png": out.getvalue()}

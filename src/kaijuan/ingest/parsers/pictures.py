@@ -7,6 +7,7 @@ import struct
 import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -60,8 +61,19 @@ def count_of(picture: Image.Image, name: str) -> int:
         return int(getattr(picture, "n_frames", 1))
 
 
-def dots_of(picture: Image.Image, number: int, name: str) -> tuple[PageImage, int]:
-    """Return a page (from 1) as red, green and blue, upright by its own notes, and by how much it was made smaller.
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Dots:
+    """A page as red, green and blue, upright by its own notes; `width` and `height` are those of the picture."""
+
+    image: PageImage
+    width: int
+    height: int
+    less: int
+    """So many dots of the picture, each way, are one of `image`."""
+
+
+def dots_of(picture: Image.Image, number: int, name: str) -> Dots:
+    """Return a page (from 1).
 
     Raises BrokenDocumentError when it cannot be decoded, OversizeDocumentError when it has too many dots.
     """
@@ -76,9 +88,11 @@ def dots_of(picture: Image.Image, number: int, name: str) -> tuple[PageImage, in
             less += 1
         picture.load()
         shown = ImageOps.exif_transpose(picture)
+        width, height = shown.size
         if less > 1:
             shown = (_plain(shown) if shown.mode not in {"L", "RGB"} else shown).reduce(less)
-        return np.array(_plain(shown).convert("RGB"), np.uint8, order="C"), less
+        image = np.array(_plain(shown).convert("RGB"), np.uint8, order="C")
+        return Dots(image=image, width=width, height=height, less=less)
 
 
 def _plain(picture: Image.Image) -> Image.Image:
