@@ -54,19 +54,18 @@ def cells_of(grid: Grid) -> Counter[tuple[int, int, str]]:
 
 
 def cell_scores(ours: Sequence[Grid], reference: Sequence[Grid]) -> tuple[int, int, int]:
-    """Return cells that agree in place and words, our cells, and the reference's; each table meets its likest."""
-    left = [cells_of(grid) for grid in ours]
-    total = sum(sum(cells.values()) for cells in left)
-    agreed = wanted = 0
-    for cells in map(cells_of, reference):
-        wanted += sum(cells.values())
-        if not left:
-            continue
-        best = max(range(len(left)), key=lambda at: sum((left[at] & cells).values()))
-        if same := sum((left[best] & cells).values()):
+    """Return cells that agree in place and words, our cells, and the reference's; the likest pairs of tables meet."""
+    mine, theirs = [*map(cells_of, ours)], [*map(cells_of, reference)]
+    pairs = [(sum((left & right).values()), i, j) for i, left in enumerate(mine) for j, right in enumerate(theirs)]
+    taken: set[int] = set()
+    met: set[int] = set()
+    agreed = 0
+    for same, i, j in sorted(pairs, key=lambda pair: -pair[0]):
+        if same and i not in taken and j not in met:
             agreed += same
-            left.pop(best)
-    return agreed, total, wanted
+            taken.add(i)
+            met.add(j)
+    return agreed, sum(sum(cells.values()) for cells in mine), sum(sum(cells.values()) for cells in theirs)
 
 
 _HTML_TABLE = re.compile(r"<table\b.*?</table>", re.S | re.I)

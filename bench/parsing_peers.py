@@ -107,6 +107,9 @@ class Child:
         with contextlib.suppress(ProcessLookupError):
             os.killpg(self._process.pid, 9)
         self._process.wait()
+        for pipe in (self._process.stdin, self._process.stdout):
+            with contextlib.suppress(OSError):  # what a process that is gone was to be told
+                _pipe(pipe).close()
 
 
 def _pipe(pipe: IO[str] | None) -> IO[str]:

@@ -135,12 +135,19 @@ def _archive(data: bytes, chance: random.Random) -> bytes:
             chosen = set(chance.sample(sorted(parts), min(len(parts), chance.randint(1, 4))))
             for name, part in parts.items():
                 if name not in chosen or not part:
-                    new.writestr(name, part)
+                    new.writestr(_entry(name), part)
                 elif chance.random() < 0.9:
-                    new.writestr(name, _part(part, chance, [*parts.values()]))
+                    new.writestr(_entry(name), _part(part, chance, [*parts.values()]))
     except (OSError, ValueError, zipfile.BadZipFile, NotImplementedError, EOFError):
         return _bytes(data, chance)
     return out.getvalue()
+
+
+def _entry(name: str) -> zipfile.ZipInfo:
+    # With the time of the day in it, no two runs would spoil alike.
+    entry = zipfile.ZipInfo(name)
+    entry.compress_type = zipfile.ZIP_DEFLATED
+    return entry
 
 
 def _part(part: bytes, chance: random.Random, others: Sequence[bytes]) -> bytes:
