@@ -11,10 +11,11 @@ from kaijuan.core.spans import Span
 
 _NUMBER = r"[零〇一二三四五六七八九十百千两\d]{1,9}"
 _BEFORE = r"^[^\S\n]*(?:[#*>]{1,6}[^\S\n]*)*"
-# 第三条之二 is an article of its own, while a line that begins with 第三条第二款 speaks of article three.
+# 第三条之二 is an article of its own, while a line that begins with 第三条第二款 speaks of article three. After a blank
+# anything may follow: 第四条 第三条第二款所称…
 _CHINESE = re.compile(
     rf"{_BEFORE}(?P<name>第{_NUMBER}(?P<unit>分编|[编編篇章节節条條])(?:之[一二三四五六七八九十\d]{{1,3}})?)"
-    r"(?![^\S\n]*(?:第|规定|規定|所|的|中|至|到|之|[、，,和与與及或]))",
+    r"(?!第|规定|規定|所|的|中|至|到|之|[、，,和与與及或])",
     re.MULTILINE,
 )
 _ENGLISH = re.compile(

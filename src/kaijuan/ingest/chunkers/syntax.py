@@ -43,7 +43,7 @@ _IMPORTS = re.compile(r"import|include|use_declaration|using|package|extern_crat
 _DEFINES = re.compile(r"(?:definition|declaration|_item|specifier|export_statement|\Astatement)\Z")
 _BODY = re.compile(r"block|body|_list\Z|compound_statement|declarations|suite")
 _COMMENT = re.compile(r"comment|attribute_item|decorator")
-_WORD = re.compile(r"[^\W\d]\w{2,}")
+_WORD = re.compile(r"[^\W\d]\w+")
 _DEEPEST = 4
 """Levels of bodies inside bodies at whose members code may be cut."""
 _MOST_NESTED = 200
