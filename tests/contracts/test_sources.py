@@ -5,8 +5,11 @@ import os
 import shutil
 import sqlite3
 import subprocess
+import threading
 import zipfile
+from collections.abc import Iterator
 from contextlib import closing
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 
 import pytest
@@ -18,8 +21,10 @@ from kaijuan.ingest.sources.expanding import ExpandingSource
 from kaijuan.ingest.sources.faq import FaqSource
 from kaijuan.ingest.sources.files import FileSource
 from kaijuan.ingest.sources.git import GitSource
-from kaijuan.ingest.sources.settings import SqlSettings
+from kaijuan.ingest.sources.settings import SqlSettings, WebSettings
 from kaijuan.ingest.sources.sql import SqlSource
+from kaijuan.ingest.sources.web import UrlSource
+from kaijuan.ingest.sources.web_fetch import Limits
 from kaijuan.testing.contracts.source import Place, SourceContract, walked
 
 
@@ -246,3 +251,70 @@ class TestGit(SourceContract):
 
     def foreign(self) -> str:
         return "https://example.org/repository.git"
+
+
+class Site:
+    """A web site whose sitemap lists its pages."""
+
+    def __init__(self) -> None:
+        self.pages: dict[str, bytes] = {}
+        self.changed = 0
+        site = self
+
+        class Handler(BaseHTTPRequestHandler):
+            def do_GET(self) -> None:
+                name = self.path.rpartition("/")[2]
+                if self.path.startswith("/robots"):
+                    body: bytes | None = None
+                elif name == "sitemap.xml":
+                    places = (f"<url><loc>{name}</loc></url>" for name in sorted(site.pages))
+                    body = f"<urlset>{''.join(places)}</urlset>".encode()
+                else:
+                    body = site.pages.get(name)
+                self.send_response(404 if body is None else 200)
+                self.send_header("Content-Type", "text/xml" if name == "sitemap.xml" else "text/plain")
+                self.send_header("Last-Modified", f"Wed, 21 Oct 2015 07:28:{site.changed:02} GMT")
+                self.send_header("Content-Length", str(len(body or b"")))
+                self.end_headers()
+                self.wfile.write(body or b"")
+
+            def log_message(self, *arguments: object) -> None:
+                pass
+
+        self._server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+        self._server.daemon_threads = True
+        self._thread = threading.Thread(target=self._server.serve_forever, daemon=True)
+        self._thread.start()
+
+    def target(self) -> str:
+        return f"http://127.0.0.1:{self._server.server_port}/papers/sitemap.xml"
+
+    def put(self, name: str, data: bytes) -> None:
+        self.pages[name] = data
+
+    def drop(self, name: str) -> None:
+        del self.pages[name]
+
+    def touch(self, name: str) -> None:
+        self.changed += 1
+
+    def close(self) -> None:
+        if self._thread.is_alive():
+            self._server.shutdown()
+            self._server.server_close()
+            self._thread.join()
+
+
+class TestWeb(SourceContract):
+    @pytest.fixture
+    def place(self) -> Iterator[Site]:
+        site = Site()
+        yield site
+        site.close()
+
+    def make(self) -> Source:
+        limits = Limits(max_bytes=self.limit, seconds=10, allow_private=True)
+        return UrlSource(limits, settings=WebSettings(at="http://127.0.0.1", depth=1))
+
+    def foreign(self) -> str:
+        return "ftp://example.org/a.txt"

@@ -80,6 +80,8 @@ class IngestSettings(BaseModel):
     """Documents parsed at once, each in a process of its own."""
     allow_private_addresses: bool = False
     """Whether `add URL` may fetch from loopback and private networks."""
+    respect_robots: bool = True
+    """Whether `add URL` leaves alone what a site's robots.txt asks programs not to fetch."""
     languages: tuple[str, ...] = ()
     """Languages that documents may be in ("zh", "en", "ja", "ko", ...), told by script; any when empty. A document in
     another is a named failure in the run report."""

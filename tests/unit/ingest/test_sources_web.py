@@ -1,6 +1,7 @@
 import asyncio
 import threading
 from collections.abc import Iterator
+from dataclasses import replace
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from urllib.parse import urlsplit
 
@@ -10,7 +11,11 @@ import pytest
 from kaijuan.errors import OversizeDocumentError, UsageError
 from kaijuan.ingest.ports import SourceFailure, SourceItem
 from kaijuan.ingest.sources.hosts import is_public
-from kaijuan.ingest.sources.web import UrlSource, name_of, normal_address
+from kaijuan.ingest.sources.web import UrlSource
+from kaijuan.ingest.sources.web_addresses import name_of, normal_address
+from kaijuan.ingest.sources.web_fetch import Limits, body_of
+
+INSIDE = Limits(max_bytes=200_000_000, seconds=5, allow_private=True)
 
 
 class Site(BaseHTTPRequestHandler):
@@ -73,7 +78,7 @@ def site() -> Iterator[str]:
 
 
 async def fetch(address: str, source: UrlSource | None = None) -> SourceItem | SourceFailure:
-    source = source or UrlSource(allow_private=True, seconds=5)
+    source = source or UrlSource(INSIDE)
     found = [item async for item in source.walk(address)]
     assert len(found) == 1
     return found[0]
@@ -106,17 +111,17 @@ async def test_a_redirect_keeps_the_address_asked_for(site: str) -> None:
     ],
 )
 async def test_failures_are_named(site: str, path: str, words: str) -> None:
-    found = await fetch(site + path, UrlSource(allow_private=True, seconds=1 if path == "/slow" else 5))
+    found = await fetch(site + path, UrlSource(replace(INSIDE, seconds=1 if path == "/slow" else 5)))
     assert isinstance(found, SourceFailure)
     assert found.code == "fetch_failed"
     assert words in found.message
 
 
 async def test_the_size_limit_holds(site: str) -> None:
-    found = await fetch(f"{site}/large", UrlSource(allow_private=True, max_bytes=4999))
+    found = await fetch(f"{site}/large", UrlSource(replace(INSIDE, max_bytes=4999)))
     assert isinstance(found, SourceFailure)
     assert found.code == "document_oversize"
-    assert isinstance(await fetch(f"{site}/large", UrlSource(allow_private=True, max_bytes=5000)), SourceItem)
+    assert isinstance(await fetch(f"{site}/large", UrlSource(replace(INSIDE, max_bytes=5000))), SourceItem)
 
 
 async def test_private_addresses_are_refused_unless_allowed(site: str) -> None:
@@ -146,13 +151,13 @@ async def test_a_redirect_inward_is_refused(site: str, monkeypatch: pytest.Monke
 
 
 async def test_nobody_home_is_named() -> None:
-    found = await fetch("http://127.0.0.1:9/x", UrlSource(allow_private=True))
+    found = await fetch("http://127.0.0.1:9/x", UrlSource(INSIDE))
     assert isinstance(found, SourceFailure)
     assert found.code == "fetch_failed"
 
 
 async def test_cancelling_ends_the_fetch(site: str) -> None:
-    task = asyncio.create_task(fetch(f"{site}/slow", UrlSource(allow_private=True, seconds=20)))
+    task = asyncio.create_task(fetch(f"{site}/slow", UrlSource(replace(INSIDE, seconds=20))))
     await asyncio.sleep(0.1)
     task.cancel()
     with pytest.raises(asyncio.CancelledError):
@@ -218,13 +223,12 @@ async def test_what_is_no_address(written: str) -> None:
 
 async def test_a_length_that_is_no_number_is_not_believed(site: str) -> None:
     for length in ("²", "9" * 5000):
-        response = httpx.Response(200, headers=[(b"content-length", length.encode())], content=b"x")
-        source = UrlSource(allow_private=True)
+        response = httpx.Response(200, headers=[(b"content-length", length.encode())], stream=httpx.ByteStream(b"x"))
         if length.isdecimal():
             with pytest.raises(OversizeDocumentError):
-                await source._body(response, site)
+                await body_of(response, site, 100)
         else:
-            assert (await source._body(response, site)).data == b"x"
+            assert (await body_of(response, site, 100)).data == b"x"
 
 
 @pytest.mark.parametrize(

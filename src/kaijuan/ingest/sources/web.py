@@ -1,230 +1,182 @@
-"""Pages and files by http and https. Where a connection goes is decided here, not by whoever wrote the address."""
+"""Pages and files by http and https: one address, or the pages that it leads to on its own site."""
 
 from __future__ import annotations
 
 import asyncio
-import re
+from collections import deque
 from collections.abc import AsyncIterator
-from dataclasses import dataclass
-from functools import partial
+from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Self
-from urllib.parse import quote, unquote, urlsplit, urlunsplit
-
-import httpx
+from typing import Self, cast
+from urllib.parse import unquote, urlsplit
 
 from kaijuan.errors import DocumentError, FetchError, OversizeDocumentError, UsageError
-from kaijuan.ingest.kinds import ENDINGS, LANGUAGES
-from kaijuan.ingest.metadata import plain
 from kaijuan.ingest.ports import SourceFailure, SourceItem
 from kaijuan.ingest.settings import IngestSettings
-from kaijuan.ingest.sources.hosts import Resolve, address_of, resolved
-from kaijuan.ingest.sources.settings import SourceSettings
+from kaijuan.ingest.sources.hosts import Resolve
+from kaijuan.ingest.sources.patterns import PathFilter
+from kaijuan.ingest.sources.settings import SourceSettings, WebSettings
+from kaijuan.ingest.sources.web_addresses import normal_address, shown_address
+from kaijuan.ingest.sources.web_fetch import Fetched, Fetcher, Limits
+from kaijuan.ingest.sources.web_links import Links, links_in
 
-_MOST_REDIRECTS = 5
-_REDIRECTS = frozenset({301, 302, 303, 307, 308})
-_AGENT = "kaijuan"
-_OFFICE = "application/vnd.openxmlformats-officedocument"
-_ODF = "application/vnd.oasis.opendocument"
-_TYPES = {
-    "text/html": ".html",
-    "application/xhtml+xml": ".html",
-    "text/markdown": ".md",
-    "text/plain": ".txt",
-    "text/csv": ".csv",
-    "text/tab-separated-values": ".tsv",
-    "text/x-rst": ".rst",
-    "text/vtt": ".vtt",
-    "application/x-subrip": ".srt",
-    "application/json": ".json",
-    "application/x-ndjson": ".jsonl",
-    "application/x-ipynb+json": ".ipynb",
-    "application/xml": ".xml",
-    "text/xml": ".xml",
-    "application/rss+xml": ".rss",
-    "application/atom+xml": ".atom",
-    "application/pdf": ".pdf",
-    "application/rtf": ".rtf",
-    "text/rtf": ".rtf",
-    "application/epub+zip": ".epub",
-    "application/zip": ".zip",
-    "application/mbox": ".mbox",
-    "message/rfc822": ".eml",
-    "application/vnd.ms-outlook": ".msg",
-    "application/msword": ".doc",
-    "application/vnd.ms-excel": ".xls",
-    "application/vnd.ms-powerpoint": ".ppt",
-    f"{_OFFICE}.wordprocessingml.document": ".docx",
-    f"{_OFFICE}.spreadsheetml.sheet": ".xlsx",
-    f"{_OFFICE}.presentationml.presentation": ".pptx",
-    f"{_ODF}.text": ".odt",
-    f"{_ODF}.spreadsheet": ".ods",
-    f"{_ODF}.presentation": ".odp",
-}
-"""Media types to the endings under which their files are known."""
-_FILE_NAME = re.compile(r"""filename\*=(?:UTF-8|utf-8)''([^;]+)|filename="?([^";]+)""")
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Fetched:
-    """What an address gave."""
-
-    data: bytes
-    name: str
+_PAGES = frozenset({"text/html", "application/xhtml+xml", "application/xml", "text/xml"})
 
 
 class UrlSource:
-    """Source of single addresses. Only public hosts are asked, unless `allow_private` says otherwise.
+    """Source of single addresses, and with a depth of the pages below the same folder of the same host.
 
-    The host name is resolved once per hop and the connection goes to the very IP that was checked, so neither a
-    redirect nor a name that changes its IP in between leads into a private network. Proxies of the environment are
-    not used, for behind a proxy the IP cannot be known. `seconds` limits a whole fetch, `max_bytes` its body.
+    robots.txt is respected, redirects are followed, and private addresses refused, as `limits` say. A sitemap with a
+    depth is no document but the list of them.
     """
 
     def __init__(
-        self,
-        *,
-        max_bytes: int = 200_000_000,
-        seconds: float = 60.0,
-        allow_private: bool = False,
-        resolve: Resolve | None = None,
+        self, limits: Limits | None = None, *, settings: WebSettings | None = None, resolve: Resolve | None = None
     ) -> None:
-        self._max_bytes = max_bytes
-        self._seconds = seconds
-        self._allow_private = allow_private
-        self._resolve = resolve or resolved
+        self._limits = limits or Limits(max_bytes=200_000_000)
+        self._depth = settings.depth if settings else 0
+        self._pages = settings.pages if settings else 1
+        self._paths = PathFilter(settings.include, settings.exclude) if settings else PathFilter()
+        self._resolve = resolve
 
     @classmethod
-    def from_settings(cls, limits: IngestSettings, _settings: SourceSettings | None, _cache: Path) -> Self:
+    def from_settings(cls, limits: IngestSettings, settings: SourceSettings | None, _cache: Path) -> Self:
         """Return the source as configured."""
-        return cls(max_bytes=limits.max_bytes, allow_private=limits.allow_private_addresses)
+        chosen = Limits(
+            max_bytes=limits.max_bytes, allow_private=limits.allow_private_addresses, robots=limits.respect_robots
+        )
+        return cls(chosen, settings=cast(WebSettings | None, settings))
 
     def accepts(self, target: str) -> bool:
         """Say whether `target` is an http or https address."""
         return target.strip().lower().startswith(("http://", "https://"))
 
     def scope(self, target: str) -> str:
-        """Return the address itself: one target is one document."""
-        return normal_address(target)
+        """Return the address itself, without a slash at its end; with a depth its folder, with one."""
+        address = normal_address(target)
+        return _folder(address) if self._depth else address.rstrip("/")
 
     async def walk(self, target: str) -> AsyncIterator[SourceItem | SourceFailure]:
-        """Yield the one document at an address, or why it could not be fetched."""
-        address = shown_address(target)
+        """Yield the document at an address, then those it leads to; what could not be fetched is a failure."""
         try:
             address = normal_address(target)
-            async with asyncio.timeout(self._seconds):
-                fetched = await self._fetch(address)
-        except TimeoutError:
-            yield _failure(address, FetchError(f"{address} did not answer in full within {self._seconds:g} seconds."))
-        except (httpx.HTTPError, httpx.InvalidURL, ValueError) as error:
-            # ValueError: httpx reads a redirect's address by itself and lets through what idna says of its host.
-            reason = plain(str(error)).rstrip(".") or type(error).__name__
-            yield _failure(address, FetchError(f"{address} cannot be fetched: {reason}."))
         except UsageError as error:
-            yield _failure(address, FetchError(error.message))
+            yield _failure(shown_address(target), FetchError(error.message))
+            return
+        async with Fetcher(self._limits, self._resolve) as fetcher:
+            if not self._depth:
+                yield await _single(fetcher, address)
+                return
+            crawl = _Crawl(fetcher=fetcher, start=address, scope=_folder(address), depth=self._depth, paths=self._paths)
+            async for found in crawl.walk(self._pages):
+                yield found
+
+
+async def _single(fetcher: Fetcher, address: str) -> SourceItem | SourceFailure:
+    try:
+        fetched = await fetcher.fetch(address)
+        if fetched.gone:
+            raise FetchError(f"{address} answered with status {fetched.status}.")
+    except DocumentError as error:
+        return _failure(address, error)
+    return _item(address, fetched)
+
+
+@dataclass(slots=True, kw_only=True)
+class _Crawl:
+    """One walk over the pages of a site, nearest first."""
+
+    fetcher: Fetcher
+    start: str
+    scope: str
+    depth: int
+    paths: PathFilter
+    met: set[str] = field(default_factory=set)
+    waiting: deque[tuple[str, int]] = field(default_factory=deque)
+    lost: bool = False
+    """Whether a page could not be fetched whose links nobody knows now."""
+
+    async def walk(self, most: int) -> AsyncIterator[SourceItem | SourceFailure]:
+        self.waiting.append((self.start, 0))
+        self.met.add(self._known(self.start))
+        fetched = 0
+        while self.waiting:
+            if fetched >= most:
+                yield _failure(
+                    self.scope,
+                    OversizeDocumentError(f"{self.start} leads to more than {most:,} pages.", hint="Raise `pages`."),
+                )
+                return
+            address, depth = self.waiting.popleft()
+            if fetched:
+                await self.fetcher.pause(address)
+            fetched += 1
+            found = await self._page(address, depth)
+            if found is not None:
+                yield found
+        if self.lost:
+            # Documents behind that page must not count as gone from the site.
+            yield _failure(self.scope, FetchError("Some pages failed, so that not all links are known."))
+
+    async def _page(self, address: str, depth: int) -> SourceItem | SourceFailure | None:
+        try:
+            if depth and not await self.fetcher.allows(address):
+                return None
+            fetched = await self.fetcher.fetch(address)
+            if fetched.gone:
+                if not depth:
+                    raise FetchError(f"{address} answered with status {fetched.status}.")
+                return None
         except DocumentError as error:
-            yield _failure(address, error)
-        else:
-            yield SourceItem(source=address, name=fetched.name, size=len(fetched.data), data=fetched.data)
+            self.lost = self.lost or depth < self.depth
+            return _failure(address, error)
+        at = self._known(fetched.address)
+        if at != self._known(address) and (at in self.met or not self._is_below(at)):
+            return None  # a redirect to a page that is met as itself, or to another place
+        self.met.add(at)
+        links = await self._follow(fetched, depth)
+        if links is not None and (links.is_sitemap or not links.wanted):
+            return None
+        return _item(at, fetched) if self._is_wanted(at) else None
 
-    async def _fetch(self, address: str) -> Fetched:
-        at = address
-        async with httpx.AsyncClient(timeout=self._seconds, trust_env=False, follow_redirects=False) as client:
-            for _ in range(_MOST_REDIRECTS + 1):
-                request = await self._request(client, at)
-                response = await client.send(request, stream=True)
-                try:
-                    if response.status_code in _REDIRECTS and "location" in response.headers:
-                        at = _led(at, response.headers["location"])
-                        continue
-                    return await self._body(response, at)
-                finally:
-                    await response.aclose()
-        raise FetchError(f"{address} redirects more than {_MOST_REDIRECTS} times.")
+    async def _follow(self, fetched: Fetched, depth: int) -> Links | None:
+        if fetched.type not in _PAGES and not fetched.name.endswith((".html", ".xml")):
+            return None
+        links = await asyncio.to_thread(links_in, fetched.data, fetched.address)
+        # A list of sitemaps is one step, however it is divided.
+        further = depth if links.is_sitemap and depth else depth + 1
+        if further <= self.depth:
+            for address in links.addresses:
+                known = self._known(address)
+                if known not in self.met and self._is_below(known) and self.paths.enters(self._path(known)):
+                    self.met.add(known)
+                    self.waiting.append((address, further))
+        return links
 
-    async def _request(self, client: httpx.AsyncClient, address: str) -> httpx.Request:
-        """Return a request to the checked IP that still names the host, for the server and for its certificate."""
-        url = httpx.URL(address)
-        host = url.host
-        port = url.port or (443 if url.scheme == "https" else 80)
-        ip = await self._checked_ip(host, port)
-        headers = {"Host": url.netloc.decode("ascii"), "User-Agent": _AGENT, "Accept": "*/*"}
-        extensions = {"sni_hostname": url.raw_host.decode("ascii")}
-        return client.build_request("GET", url.copy_with(host=ip), headers=headers, extensions=extensions)
+    def _known(self, address: str) -> str:
+        """Return an address as documents have it: the folder itself is named with its slash."""
+        return self.scope if f"{address}/" == self.scope else address
 
-    async def _checked_ip(self, host: str, port: int) -> str:
-        look = partial(address_of, host, port, resolve=self._resolve, allow_private=self._allow_private)
-        return await asyncio.get_running_loop().run_in_executor(None, look)
+    def _is_below(self, address: str) -> bool:
+        return address.startswith(self.scope)
 
-    async def _body(self, response: httpx.Response, address: str) -> Fetched:
-        if response.status_code != 200:
-            raise FetchError(f"{address} answered with status {response.status_code} {response.reason_phrase}.")
-        too_large = OversizeDocumentError(f"{address} is larger than {self._max_bytes:,} bytes.")
-        declared = response.headers.get("content-length", "")
-        # A length of thousands of digits is no number that Python reads.
-        if declared.isdecimal() and (len(declared) > 18 or int(declared) > self._max_bytes):
-            raise too_large
-        data = bytearray()
-        async for piece in response.aiter_bytes():  # unpacked, so a compressed bomb meets the limit too
-            data += piece
-            if len(data) > self._max_bytes:
-                raise too_large
-        return Fetched(data=bytes(data), name=name_of(response.headers, address))
+    def _path(self, address: str) -> str:
+        return unquote(address[len(self.scope) :].partition("?")[0])
+
+    def _is_wanted(self, address: str) -> bool:
+        return self.paths.takes(self._path(address) or "index.html")
 
 
-def normal_address(target: str) -> str:
-    """Return an address in the form that identifies a document: host in lower case, no default port, no fragment.
-
-    Raises UsageError for what is not an http or https address.
-    """
-    shown = shown_address(target)
-    try:
-        parts = urlsplit(target.strip())
-        scheme, name, port = parts.scheme.lower(), parts.hostname or "", parts.port
-        if scheme not in {"http", "https"} or not name:
-            raise UsageError(f"{shown} is not an http or https address.")
-        host = f"[{name}]" if ":" in name else name.lower()
-        if port is not None and port != {"http": 80, "https": 443}[scheme]:
-            host = f"{host}:{port}"
-        url = httpx.URL(urlunsplit((scheme, host, parts.path or "/", parts.query, "")))
-        if not url.host:  # read here, because names like xn-- are decoded, and refused, only then
-            raise UsageError(f"{shown} names no host.")
-    except (ValueError, httpx.InvalidURL) as error:  # ValueError covers brackets, ports, code points and IDNA
-        raise UsageError(f"{shown} is not a valid address: {plain(str(error))}.") from error
-    return str(url)
+def _folder(address: str) -> str:
+    """Return the folder of an address, with a slash; a last part without a dot is one itself."""
+    parts = urlsplit(address)
+    start, _, last = parts.path.rpartition("/")
+    path = f"{start}/" if "." in last or not last else f"{parts.path}/"
+    return f"{parts.scheme}://{parts.netloc}{path}"
 
 
-def shown_address(target: str) -> str:
-    """Return an address as text that can be printed, stored and taken apart, whatever it was made of."""
-    shown = plain(target.strip())
-    try:
-        urlsplit(shown)
-    except ValueError:
-        return quote(shown, safe="/:?#@!$&'()*+,;=%-._~")  # brackets and look-alikes of marks are what it refuses
-    return shown
-
-
-def _led(address: str, location: str) -> str:
-    """Return where a redirect leads, however it is written."""
-    try:
-        return normal_address(str(httpx.URL(address).join(location)))
-    except (ValueError, httpx.InvalidURL) as error:
-        raise FetchError(f"{address} redirects to what is no address: {plain(str(error))}.") from error
-
-
-def name_of(headers: httpx.Headers, address: str) -> str:
-    """Return a file name by which the kind can be told: from the answer, else the address, its type appended."""
-    found = _FILE_NAME.search(headers.get("content-disposition", ""))
-    name = unquote(found[1] or found[2]).strip() if found else ""
-    name = name.replace("\\", "/").rpartition("/")[2]
-    if not name:
-        parts = urlsplit(address)
-        name = unquote(parts.path.rstrip("/").rpartition("/")[2], errors="replace") or parts.hostname or address
-    type_ = headers.get("content-type", "").partition(";")[0].strip().lower()
-    own = name.lower().rpartition(".")[2] if "." in name else ""
-    # "page.php" as text/html is a page; as text/plain it is source code.
-    known = own in ENDINGS or own == "txt" or (own in LANGUAGES and type_ == "text/plain")
-    return name if known else name + _TYPES.get(type_, "")
+def _item(address: str, fetched: Fetched) -> SourceItem:
+    return SourceItem(source=address, name=fetched.name, size=len(fetched.data), data=fetched.data)
 
 
 def _failure(address: str, error: DocumentError) -> SourceFailure:
