@@ -224,7 +224,7 @@ def measured(options: argparse.Namespace) -> Mapping[str, Any]:
         with tempfile.TemporaryDirectory() as work:
             folder = Path(options.keep or work) / name
             folder.mkdir(parents=True, exist_ok=True)
-            chosen_too = [] if options.files else made(Path(work) / "tables")
+            chosen_too = made(Path(work) / "tables") if not options.files or "tables" in options.files else []
             read = read_all(peer, interpreter, [*paths, *chosen_too], folder)
             score(read, folder)
         readers[name] = {
@@ -235,7 +235,7 @@ def measured(options: argparse.Namespace) -> Mapping[str, Any]:
             "import_cpu": read.import_cpu,
             "crashes": read.crashes,
             "late": read.late,
-            "files": read.rows,
+            "files": {**(readers.get(name, {}).get("files", {}) if options.files else {}), **read.rows},
         }
         result = {"machine": machine(), "pages": pages, "readers": readers}
         if options.into:
@@ -249,7 +249,7 @@ def measured(options: argparse.Namespace) -> Mapping[str, Any]:
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else "")
     parser.add_argument("--readers", nargs="*", default=[])
-    parser.add_argument("--files", nargs="*", default=[], help="only files whose names below the folder start so")
+    parser.add_argument("--files", nargs="*", default=[], help="only names that start so (or tables); others stay")
     parser.add_argument("--pages", type=int, default=50, help="leave out PDFs of more pages, which some take hours for")
     parser.add_argument("--environments", type=Path, default=ROOT / "build" / "peers")
     parser.add_argument("--into", type=Path, help="keep the result here after every reader, beside what is there")

@@ -117,7 +117,7 @@ def _text(data: bytes, chance: random.Random) -> bytes:
         other = chance.randrange(len(data))
         change = chance.randrange(3)
         if change == 0:
-            data = data[:start] + piece * chance.choice([2, 50, 2000]) + data[start:]
+            data = data[:start] + piece * chance.choices([2, 50, 2000], [8, 8, 1])[0] + data[start:]
         elif change == 1:
             data = data[:other] + piece + data[other:]
         else:
