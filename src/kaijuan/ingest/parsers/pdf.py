@@ -16,7 +16,7 @@ import pypdfium2.raw as pdfium
 from kaijuan.core.documents import BlockKind, ParsedDocument, Scalar
 from kaijuan.errors import BrokenDocumentError, EmptyDocumentError, EncryptedDocumentError
 from kaijuan.ingest.parsers.contents import contents_lines
-from kaijuan.ingest.parsers.draft import Draft
+from kaijuan.ingest.parsers.draft import Draft, Origin
 from kaijuan.ingest.parsers.pdf_blocks import groups_of, hyphenated_words, written
 from kaijuan.ingest.parsers.pdf_furniture import without_furniture
 from kaijuan.ingest.parsers.pdf_headings import body_of, mark_outline, printed_title
@@ -80,7 +80,15 @@ class PdfParser:
             made = written(group, words)
             kind = BlockKind.PARAGRAPH if made.unmade else group.kind
             sure = sureness(group.lines)
-            draft.add(kind, made.text, level=group.level, lines=made.lines, confidence=sure, table=made.table)
+            draft.add(
+                kind,
+                made.text,
+                level=group.level,
+                lines=made.lines,
+                confidence=sure,
+                table=made.table,
+                origin=Origin(place=made.place),
+            )
             if made.unmade:
                 pages.unmade.append(group.lines[0].page)
         title = str(metadata.pop("title", "")) or printed_title(kept, body)

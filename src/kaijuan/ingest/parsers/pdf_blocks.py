@@ -12,8 +12,10 @@ from kaijuan.core.documents import BlockKind, PageBox, Table, TextLine
 from kaijuan.core.spans import Span
 from kaijuan.ingest.parsers.joining import glue, is_wide
 from kaijuan.ingest.parsers.pdf_cells import Joined, goes_on, write_table
+from kaijuan.ingest.parsers.pdf_figures import place_of
 from kaijuan.ingest.parsers.pdf_headings import Body, heading_level, mark_passages
 from kaijuan.ingest.parsers.pdf_lines import CAPTION, ROW_GAP_EM, Line
+from kaijuan.ingest.parsers.pdf_notes import is_marked, notes_among
 
 _LEADING = 1.35
 _SIZE_STEP = 0.12
@@ -24,6 +26,10 @@ _BULLET = re.compile(
     r"[•·●○■□▪▫◆◇►➢➤✓\-–—*]\s*(?=\S)|\(?\d{1,2}[.)、）]\s*(?=\D)|[（(][一二三四五六七八九十\d]{1,3}[)）]|[a-z][.)]\s"
 )
 _LONG_ITEM = 300
+_FLOATING = frozenset({BlockKind.FOOTNOTE, BlockKind.TABLE, BlockKind.FIGURE})
+_CLOSED = frozenset({BlockKind.HEADING, *_FLOATING})
+_MOST_BETWEEN = 12
+"""Blocks at the end of a page over which a paragraph may go on."""
 _LONG_CAPTION = 300
 
 
@@ -44,6 +50,8 @@ class Written:
     text: str
     lines: list[TextLine]
     table: Table | None = None
+    place: str = ""
+    """Where the figure stands, for figures and their captions."""
     unmade: bool = False
     """A table of which only the lines are left: its cells would not have held all words."""
 
@@ -54,15 +62,57 @@ def groups_of(pages: Iterable[Sequence[Line]], body: Body) -> list[Group]:
     for lines in pages:
         typical = _typical_distance(lines)
         mark_passages(lines)
-        for line in lines:
-            _place(line, groups, body, typical)
+        notes = notes_among(lines, body.size)
+        for at, line in enumerate(lines):
+            if at not in notes:
+                _place(line, groups, body, typical)
+        for at in sorted(notes):
+            _place_note(lines[at], groups)
     return _gather(groups)
+
+
+def _place_float(line: Line, groups: list[Group]) -> None:
+    last = groups[-1] if groups else None
+    if line.table is not None:
+        groups.append(Group(BlockKind.TABLE, [line]))
+    elif last is not None and last.kind is BlockKind.FIGURE and last.lines[0].figure == line.figure:
+        last.lines.append(line)
+    else:
+        groups.append(Group(BlockKind.FIGURE, [line], rows=True))
+
+
+def _place_note(line: Line, groups: list[Group]) -> None:
+    last = groups[-1] if groups else None
+    if last is None or last.kind is not BlockKind.FOOTNOTE or last.lines[-1].page != line.page or is_marked(line):
+        groups.append(Group(BlockKind.FOOTNOTE, [line]))
+    else:
+        last.lines.append(line)
+
+
+def _broken_off(line: Line, groups: Sequence[Group], typical: float) -> Group | None:
+    """Return the paragraph that a line goes on with over footnotes, tables and figures at a page's or column's end."""
+    last = groups[-1] if groups else None
+    if last is None or not (last.kind in _FLOATING or CAPTION.match(last.lines[0].text)):
+        return None
+    if last.kind not in _FLOATING and _are_neighbours(last.lines[-1], line) and _continues(last.lines, line, typical):
+        return None
+    if not (line.text[0].islower() or is_wide(line.text[0])):
+        return None
+    for group in reversed(groups[-_MOST_BETWEEN:]):
+        if group.kind is BlockKind.PARAGRAPH and not CAPTION.match(group.lines[0].text):
+            before = group.lines[-1]
+            apart = line.page == before.page + 1 or (line.page == before.page and line.column > before.column)
+            goes_on = apart and not group.rows and _continues(group.lines, line, typical)
+            return group if goes_on else None
+        if group.kind in {BlockKind.HEADING, BlockKind.LIST}:
+            return None
+    return None
 
 
 def _place(line: Line, groups: list[Group], body: Body, typical: float) -> None:
     last = groups[-1] if groups else None
-    if line.table is not None:
-        groups.append(Group(BlockKind.TABLE, [line]))
+    if line.table is not None or line.figure is not None:
+        _place_float(line, groups)
         return
     level = heading_level(line, body)
     if level:
@@ -72,7 +122,11 @@ def _place(line: Line, groups: list[Group], body: Body, typical: float) -> None:
             groups.append(Group(BlockKind.HEADING, [line], level))
         return
     is_row = line.gap > ROW_GAP_EM and not _BULLET.match(line.text)
-    if last is None or last.kind in {BlockKind.HEADING, BlockKind.TABLE}:
+    broken = None if is_row else _broken_off(line, groups, typical)
+    if broken is not None:
+        broken.lines.append(line)
+        return
+    if last is None or last.kind in _CLOSED or line.caption_of is not None:
         groups.append(Group(BlockKind.PARAGRAPH, [line], rows=is_row))
     elif last.rows or is_row:
         _place_row(line, groups, is_row=is_row, typical=typical)
@@ -235,7 +289,9 @@ def written(group: Group, words: frozenset[str]) -> Written:
     if group.kind is BlockKind.TABLE:
         return _written_table(group, words)
     text, pieces = _joined(group.lines, words, rows=group.rows, items=group.kind is BlockKind.LIST)
-    return Written(text, [_text_line(*piece) for piece in pieces if piece[2]])
+    box = group.lines[0].figure or group.lines[0].caption_of
+    place = place_of(group.lines[0].page, box) if box is not None else ""
+    return Written(text, [_text_line(*piece) for piece in pieces if piece[2]], place=place)
 
 
 def _written_table(group: Group, words: frozenset[str]) -> Written:

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from kaijuan.ingest.parsers.headings import numbered_level
-from kaijuan.ingest.parsers.pdf_lines import ROW_GAP_EM, Line
+from kaijuan.ingest.parsers.pdf_lines import CAPTION, ROW_GAP_EM, Line
 
 _LONGEST = 90
 _LARGER = 1.12
@@ -122,7 +122,7 @@ def heading_level(line: Line, body: Body) -> int:
         return 0
     if line.outline:
         return min(line.outline, _MOST_LEVELS)
-    if not _may_be_title(text):
+    if not _may_be_title(text) or CAPTION.match(text) or line.figure is not None:
         return 0
     if body.outlined or line.passage or not line.edges or text[-1] in _SENTENCE_END or line.gap > ROW_GAP_EM:
         return 0

@@ -16,7 +16,9 @@ _JOIN_EM = 1.0
 """Runs in one row closer than this many em are one stretch of text; farther apart they are columns or cells."""
 ROW_GAP_EM = 2.0
 """A gap inside a printed line wider than this parts the cells of a table."""
-CAPTION = re.compile(r"(?:figure|fig\.|table|图|圖|表)\s*[A-Z]?\d{1,3}(?:[.\-–]\d{1,3})*(?:[.:：]|\s|$)", re.I)
+CAPTION = re.compile(
+    r"(?:figure|fig\.|table|图|圖|表)\s*[A-Z]?\d{1,3}(?:[.\-–]\d{1,3})*(?:[.:：]|$|\s(?!\s*(?-i:[a-z])))", re.I
+)
 """How the caption of a figure or table begins."""
 _RECOGNISED_EM = 0.6
 """The same for recognised runs: they are as long as a reader would make them, and columns are seldom far apart."""
@@ -90,6 +92,12 @@ class Line:
     confidence: float = 1.0
     table: PrintedTable | None = None
     """The line stands for a table; its text is that of the cells, one after the other."""
+    ruled_off: bool = False
+    """A short rule stands above it, as over footnotes."""
+    figure: tuple[float, float, float, float] | None = None
+    """The box of the figure in which the line is a label."""
+    caption_of: tuple[float, float, float, float] | None = None
+    """The box of the figure that the line is a caption of."""
 
     @property
     def height(self) -> float:

@@ -9,9 +9,11 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from kaijuan.ingest.parsers.pdf_columns import column_tables, framed_tables
+from kaijuan.ingest.parsers.pdf_figures import mark_figures
 from kaijuan.ingest.parsers.pdf_graphics import Graphics
 from kaijuan.ingest.parsers.pdf_grids import ruled_tables
 from kaijuan.ingest.parsers.pdf_lines import Line, LineMaker, PrintedTable, Run, join_near, rows_of
+from kaijuan.ingest.parsers.pdf_notes import mark_separators
 
 _LEAST_ROWS = 5
 _LEAST_EM = 9.0
@@ -46,6 +48,8 @@ def lines_in_order(runs: Sequence[Run], graphics: Graphics, page: int, maker: Li
     sideways.sort(key=lambda run: (-run.x0, run.y0) if run.downward else (run.x0, run.y0))
     for run in sideways:
         _set_region([run], 1000, page, maker, lines)
+    mark_separators(lines, graphics.lying)
+    mark_figures(lines, graphics)
     return lines
 
 
