@@ -232,6 +232,7 @@ def _passage(passage: Passage) -> Json:
         "pages": list(passage.pages),
         "boxes": _boxes(passage.boxes),
         "routes": {route: _route(score) for route, score in passage.routes.items()},
+        "also": list(passage.also),
     }
 
 

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass, replace
 
 from kaijuan.core.ids import ChunkId
 from kaijuan.index.ports import Hit
@@ -32,6 +32,14 @@ def minmax(lists: Mapping[str, Sequence[Hit]], weights: Mapping[str, float]) -> 
     A list whose scores are all equal counts as 1 throughout: being found says more than not being found.
     """
     return _order(lists, {name: _scaled(hits, weights[name]) for name, hits in lists.items()})
+
+
+def weighed(fused: list[Fused], marked: Collection[ChunkId], weight: float) -> list[Fused]:
+    """Multiply the scores of marked chunks with `weight` and order anew."""
+    if not marked:
+        return fused
+    changed = [replace(item, score=item.score * weight) if item.id in marked else item for item in fused]
+    return sorted(changed, key=lambda item: (-round(item.score, 12), item.id))
 
 
 def _scaled(hits: Sequence[Hit], weight: float) -> list[float]:

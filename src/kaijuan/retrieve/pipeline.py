@@ -16,7 +16,8 @@ from kaijuan.index.catalog import CatalogReader, Families, KnowledgeBase
 from kaijuan.index.ports import Embedder, Index
 from kaijuan.retrieve.cut import USED, fate
 from kaijuan.retrieve.expand import Area, areas, passage
-from kaijuan.retrieve.fuse import Fused, minmax, rrf
+from kaijuan.retrieve.fold import fold
+from kaijuan.retrieve.fuse import Fused, minmax, rrf, weighed
 from kaijuan.retrieve.gather import Gathered, gather
 from kaijuan.retrieve.ports import Query, Route
 from kaijuan.retrieve.relevance import FITS, floors, relevance
@@ -132,6 +133,8 @@ async def _find(context: Retrieval, request: SearchRequest, query: Query) -> _Fo
         if len(allowed) == len(fused) or len(allowed) >= request.k or not full:
             break
         k *= 4
+    marked = {id for id, chunk in near.chunks.items() if chunk.mark}
+    fused = weighed(fused, marked, context.settings.marked_weight)
     shown = [_allowed_only(answer, allowed) for answer in gathered]
     candidates = _judge(context, request, query, shown, fused, allowed)
     return _Found(gathered=shown, candidates=candidates, near=near)
@@ -196,25 +199,38 @@ async def _expand(context: Retrieval, request: SearchRequest, found: _Found) -> 
     The next best take their places. An error only when no text at all can be read: "nothing found" would be untrue.
     """
     lost: dict[ChunkId, KaijuanError] = {}
+    wanted = request.k
     while True:
         used = [item for item in found.candidates if item.fate == USED and item.chunk_id not in lost]
-        chosen, versions = await _areas(context, request.k, used, found.near)
+        chosen, families = await _areas(context, wanted, used, found.near)
+        versions = {area.version: families.versions[area.version] for area in chosen}
         (texts, errors), blocks = await asyncio.gather(_texts(context, versions), _blocks(context, chosen))
-        if not errors:
+        if errors:
+            lost |= {
+                item.chunk_id: errors[area.version] for area in chosen if area.version in errors for item in area.found
+            }
+            continue
+        passages = [
+            passage(area, rank, versions[area.version], texts[area.version], parts)
+            for rank, (area, parts) in enumerate(zip(chosen, blocks, strict=True), start=1)
+        ]
+        folding = request.cut and context.settings.fold_duplicates
+        shown, folded = fold(passages, families.groups) if folding else (passages, {})
+        if len(shown) >= request.k or len(chosen) < wanted:
             break
-        lost |= {
-            item.chunk_id: errors[area.version] for area in chosen if area.version in errors for item in area.found
-        }
+        # As many more as were folded away; there are only so many candidates.
+        wanted += request.k - len(shown)
     if lost and not chosen:
         first = next(iter(lost.values()))
         raise CorruptStoreError(
             f"Nothing that was found can be read. {first.message}", hint=first.hint or None
         ) from first
-    passages = [
-        passage(area, rank, versions[area.version], texts[area.version], parts)
-        for rank, (area, parts) in enumerate(zip(chosen, blocks, strict=True), start=1)
-    ]
-    return passages, [_marked(candidate, lost.get(candidate.chunk_id)) for candidate in found.candidates]
+    fates = {id: f"unreadable: {error.message}" for id, error in lost.items()}
+    for area in chosen:
+        if source := folded.get(area.best.chunk_id):
+            fates |= {item.chunk_id: f"folded: the same words as in {source}" for item in area.found}
+    passages = [replace(one, rank=rank) for rank, one in enumerate(shown[: request.k], start=1)]
+    return passages, [_marked(candidate, fates.get(candidate.chunk_id)) for candidate in found.candidates]
 
 
 async def _texts(
@@ -233,13 +249,11 @@ async def _texts(
     return texts, errors
 
 
-def _marked(candidate: Candidate, error: KaijuanError | None) -> Candidate:
-    return candidate if error is None else replace(candidate, fate=f"unreadable: {error.message}")
+def _marked(candidate: Candidate, fate: str | None) -> Candidate:
+    return candidate if fate is None else replace(candidate, fate=fate)
 
 
-async def _areas(
-    context: Retrieval, k: int, used: Sequence[Candidate], near: Families
-) -> tuple[list[Area], dict[VersionId, Version]]:
+async def _areas(context: Retrieval, k: int, used: Sequence[Candidate], near: Families) -> tuple[list[Area], Families]:
     # A few candidates a passage are enough most often; more are looked up only where they share parents.
     for count in (READ_AHEAD * k, 4 * READ_AHEAD * k, len(used)):
         ids = [candidate.chunk_id for candidate in used[:count]]
@@ -248,8 +262,7 @@ async def _areas(
         chosen = areas(used[:count], found.chunks, found.parents)
         if len(chosen) >= k or count >= len(used):
             break
-    chosen = chosen[:k]
-    return chosen, {area.version: found.versions[area.version] for area in chosen}
+    return chosen[:k], found
 
 
 async def _blocks(context: Retrieval, chosen: Sequence[Area]) -> list[list[Block]]:

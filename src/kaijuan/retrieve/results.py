@@ -45,6 +45,8 @@ class Passage:
     blocks: tuple[Block, ...]
     content_hash: str
     routes: Mapping[str, RouteScore]
+    also: tuple[str, ...] = ()
+    """Sources of merged documents in which the same words stand; not shown apart."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -30,5 +30,9 @@ class RetrieveSettings(BaseModel):
     passages in the other language; `bench/fusion.py` counts what each value loses."""
     cut_relevance: float = Field(default=0.002, ge=0, le=1)
     """A chunk with less calibrated relevance is not evidence. Low: passages in another language have low values too."""
+    fold_duplicates: bool = True
+    """Whether equal passages of documents that are merged as duplicates are shown once, the other sources named."""
+    marked_weight: float = Field(default=0.5, ge=0, le=1)
+    """Factor for the score of a chunk that says next to nothing: a table of contents, a copyright line."""
     traces_kept: int = Field(default=1000, ge=0)
     """Records of answered questions kept in the catalog, newest first."""

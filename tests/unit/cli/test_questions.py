@@ -39,6 +39,7 @@ def test_search_prints_the_agreed_shape(kaijuan: Run) -> None:
         "pages": [2],
         "boxes": [{"page": 2, "x0": 72.0, "y0": 100.12, "x1": 300.99, "y1": 118.0}],
         "routes": {"dense": {"rank": 2, "score": 0.871235}, "lexical": {"rank": 1, "score": 7.5}},
+        "also": [],
     }
     assert got.document["timings_ms"] == {"total": 12.346}
     assert "住宿费" in got.out, "Chinese is written as itself, not as escapes"

@@ -59,18 +59,20 @@ def _content(one: Version, other: Version, text: str, other_text: str) -> str:
         return f"numbers in the titles differ: {said}"
     if said := _difference(_numbers(text), _numbers(other_text)):
         return f"numbers in the text differ: {said}"
-    if len(_NOT.findall(text)) != len(_NOT.findall(other_text)):
-        return "what is denied differs"
-    return ""
+    return "" if _denials(text) == _denials(other_text) else "what is denied differs"
 
 
 def _numbers(text: str) -> Counter[str]:
     return Counter(_NUMBER.findall(text)) + Counter(_HAN_NUMBER.findall(text))
 
 
-def same_numbers(text: str, other: str) -> bool:
-    """Say whether two texts hold the same numbers, each as often."""
-    return _numbers(text) == _numbers(other)
+def _denials(text: str) -> int:
+    return len(_NOT.findall(text))
+
+
+def same_claims(text: str, other: str) -> bool:
+    """Say whether two texts hold the same numbers, and as many negations."""
+    return _numbers(text) == _numbers(other) and _denials(text) == _denials(other)
 
 
 def _difference(mine: Counter[str], theirs: Counter[str]) -> str:
