@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from kaijuan.core.documents import BlockKind, ParsedDocument
 from kaijuan.errors import BrokenDocumentError
@@ -12,11 +12,15 @@ from kaijuan.ingest.parsers.docx_styles import Shape, Styles
 from kaijuan.ingest.parsers.docx_tables import CellReader, Table, below, content, labelled
 from kaijuan.ingest.parsers.docx_text import Words, words_of
 from kaijuan.ingest.parsers.draft import Draft, Origin
+from kaijuan.ingest.parsers.figure_words import PackagePictures
 from kaijuan.ingest.parsers.headings import numbered_level
 from kaijuan.ingest.parsers.opc import Package, parsed
 from kaijuan.ingest.parsers.pptx import diagram_lines
 from kaijuan.ingest.parsers.unseen import with_hidden
 from kaijuan.ingest.parsers.unseen_word import unseen_in_body
+
+if TYPE_CHECKING:
+    from kaijuan.ingest.ports import Recogniser
 
 _LONG_ITEM = 120
 """A numbered paragraph longer than this is a clause of a contract, not an item of a list."""
@@ -33,6 +37,9 @@ _NAMESPACES = (
 class DocxParser:
     """Parser of kind "docx". Page headers and footers, comments, deleted text and tables of contents are left out."""
 
+    def __init__(self) -> None:
+        self.recogniser: Recogniser | None = None
+
     def parse(self, data: bytes, name: str) -> ParsedDocument:
         """Return the document's blocks, each with the number of its paragraph; core properties become metadata."""
         package = Package(data, name)
@@ -40,11 +47,13 @@ class DocxParser:
         body = parts["document"].find(f"{W}body")
         if body is None:
             raise BrokenDocumentError(f"{name} has no body.")
-        writer = _Writer(package, parts)
+        pictures = PackagePictures(self.recogniser, package)
+        writer = _Writer(package, parts, pictures)
         writer.write(body)
         properties = package.properties()
         title = writer.title or str(properties.pop("title", ""))
-        return with_hidden(writer.draft.finish("docx", name, title=title, metadata=properties), unseen_in_body(body))
+        made = writer.draft.finish("docx", name, title=title, metadata=properties, warnings=pictures.warnings())
+        return with_hidden(made, unseen_in_body(body))
 
 
 def _parts(package: Package) -> dict[str, Any]:
@@ -68,10 +77,11 @@ def _root(package: Package, part: str) -> Any:
 class _Writer:
     """Goes through the body and appends blocks; list items wait until their list has ended."""
 
-    def __init__(self, package: Package, parts: dict[str, Any]) -> None:
+    def __init__(self, package: Package, parts: dict[str, Any], pictures: PackagePictures) -> None:
         self.draft = Draft()
         self.title = ""
         self._package = package
+        self._pictures = pictures
         self._relations = package.relations(package.main())
         self._styles = Styles(parts.get("styles"))
         self._numbering = Numbering(parts.get("numbering"))
@@ -108,10 +118,17 @@ class _Writer:
         self._draw(words)
 
     def _draw(self, words: Words) -> None:
-        if words.pictures or words.drawings:
+        if words.pictures or words.images or words.drawings:
             self._end_runs()
-        for said in words.pictures:
-            self.draft.add(BlockKind.FIGURE, said, origin=self._here())
+        parts = [self._relations[id].part for id in words.images if id in self._relations]
+        if len(parts) == 1:
+            self._pictures.write(self.draft, " ".join(words.pictures), parts[0], self._here())
+            parts = []
+        else:
+            for said in words.pictures:
+                self.draft.add(BlockKind.FIGURE, said, origin=self._here())
+        for part in parts:
+            self._pictures.write(self.draft, "", part, self._here())
         for kind, id in words.drawings:
             relation = self._relations.get(id)
             if relation is None or relation.part not in self._package:

@@ -37,6 +37,8 @@ class Words:
     """Contents of text boxes anchored here."""
     pictures: list[str] = field(default_factory=list)
     """Descriptions of pictures."""
+    images: list[str] = field(default_factory=list)
+    """Ids of the relations to the pictures themselves."""
     drawings: list[tuple[str, str]] = field(default_factory=list)
     """("chart" or "diagram", id of the relation to its part)."""
 
@@ -98,6 +100,9 @@ def _draw(node: Any, words: Words) -> None:
             words.drawings.append(("chart", relation_id(at)))
         elif name == "relIds":
             words.drawings.append(("diagram", value_of(at, "dm")))
+        elif name in {"blip", "imagedata"}:
+            id = relation_id(at)
+            words.images.extend([id] if id and id not in words.images else [])
         elif name in {"docPr", "shape"}:
             said = alt_text(value_of(at, "descr") or value_of(at, "alt"))
             words.pictures.extend([said] if said and said not in words.pictures else [])

@@ -4,19 +4,23 @@ from __future__ import annotations
 
 import posixpath
 from collections.abc import Iterator
-from typing import Any
+from typing import TYPE_CHECKING, Any
 from urllib.parse import unquote
 
 from kaijuan.core.documents import BlockKind, ParsedDocument, Scalar
 from kaijuan.errors import BrokenDocumentError, EncryptedDocumentError
 from kaijuan.ingest.encoding import decode
 from kaijuan.ingest.parsers.described import filled
-from kaijuan.ingest.parsers.draft import Draft
+from kaijuan.ingest.parsers.draft import Draft, Origin
+from kaijuan.ingest.parsers.figure_words import PackagePictures
 from kaijuan.ingest.parsers.html_blocks import path_in, pieces_of
 from kaijuan.ingest.parsers.html_tree import tree_of
 from kaijuan.ingest.parsers.joining import squeeze
 from kaijuan.ingest.parsers.opc import Element, Package, child, children, descendants
 from kaijuan.ingest.parsers.pieces import Piece, write_pieces
+
+if TYPE_CHECKING:
+    from kaijuan.ingest.ports import Recogniser
 
 _CONTAINER = "META-INF/container.xml"
 _ENCRYPTION = "META-INF/encryption.xml"
@@ -28,9 +32,14 @@ _MOST_CHAPTERS = 20_000
 class EpubParser:
     """Parser of kind "epub"."""
 
+    def __init__(self) -> None:
+        self.recogniser: Recogniser | None = None
+
     def parse(self, data: bytes, name: str) -> ParsedDocument:
         """Return the chapters' blocks; each chapter counts as a page and names its file in the places."""
-        book = _Book(Package(data, name), name)
+        package = Package(data, name)
+        book = _Book(package, name)
+        pictures = PackagePictures(self.recogniser, package)
         draft = Draft()
         warnings = []
         for number, part in enumerate(book.chapters, 1):
@@ -40,8 +49,15 @@ class EpubParser:
                 warnings.append(f"The chapter {part} could not be read: {error.message}")
                 continue
             write_pieces(draft, _below_title(pieces, book.toc.get(part, "")), within=part, pages=(number,))
+            for picture in book.pictures(part) if pictures.is_on else ():
+                pictures.write(draft, "", picture, Origin(place=part, pages=(number,)))
         return draft.finish(
-            "epub", name, title=book.title, metadata=book.metadata, warnings=warnings, pages=len(book.chapters)
+            "epub",
+            name,
+            title=book.title,
+            metadata=book.metadata,
+            warnings=[*warnings, *pictures.warnings()],
+            pages=len(book.chapters),
         )
 
 
@@ -83,6 +99,12 @@ class _Book:
         root = tree_of(_text(self._package.read(part)))
         body = root.find(".//body")
         return pieces_of(root if body is None else body, dropped=_is_navigation, place_of=path_in(root))
+
+    def pictures(self, part: str) -> list[str]:
+        """Return the parts of a chapter's pictures, in their order."""
+        sources = [node.get("src") or "" for node in tree_of(_text(self._package.read(part))).iter("img")]
+        folder = posixpath.dirname(part)
+        return list(dict.fromkeys(posixpath.normpath(posixpath.join(folder, unquote(source))) for source in sources))
 
     def _toc(self, items: list[Element]) -> dict[str, str]:
         """Return the titles of chapters by their file, from a navigation page or an NCX."""

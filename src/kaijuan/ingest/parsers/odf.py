@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import TYPE_CHECKING
 
 from kaijuan.core.documents import BlockKind, ParsedDocument, Scalar
 from kaijuan.errors import BrokenDocumentError, EncryptedDocumentError
 from kaijuan.ingest.parsers.described import filled
 from kaijuan.ingest.parsers.draft import Draft, Origin, stem
+from kaijuan.ingest.parsers.figure_words import PackagePictures
 from kaijuan.ingest.parsers.joining import squeeze
 from kaijuan.ingest.parsers.odf_sheets import sheets_of
 from kaijuan.ingest.parsers.odf_styles import Styles
@@ -17,6 +19,9 @@ from kaijuan.ingest.parsers.pieces import Piece, write_pieces
 from kaijuan.ingest.parsers.sheets import write_sheets
 from kaijuan.ingest.parsers.slide_order import Placed, in_reading_order
 
+if TYPE_CHECKING:
+    from kaijuan.ingest.ports import Recogniser
+
 _MANIFEST = "META-INF/manifest.xml"
 _UNITS = {"cm": 1.0, "mm": 0.1, "in": 2.54, "pt": 2.54 / 72, "pc": 2.54 / 6, "px": 2.54 / 96}
 
@@ -24,26 +29,33 @@ _UNITS = {"cm": 1.0, "mm": 0.1, "in": 2.54, "pt": 2.54 / 72, "pc": 2.54 / 6, "px
 class OdtParser:
     """Parser of kind "odt". Page headers and footers, deleted text, comments and indexes are left out."""
 
+    def __init__(self) -> None:
+        self.recogniser: Recogniser | None = None
+
     def parse(self, data: bytes, name: str) -> ParsedDocument:
         """Return the text's blocks, each with the number of its paragraph."""
         file = _File(data, name)
         draft = Draft()
         reader = Reader(file.styles)
-        write_pieces(draft, reader.blocks(file.body("text")))
+        pictures = file.pictures(self.recogniser)
+        write_pieces(draft, reader.blocks(file.body("text")), pictures=pictures)
         metadata = file.metadata()
         title = str(metadata.pop("title", "")) or reader.title
-        return draft.finish("odt", name, title=title, metadata=metadata)
+        return draft.finish("odt", name, title=title, metadata=metadata, warnings=pictures.warnings())
 
 
 class OdsParser:
     """Parser of kind "ods"."""
+
+    def __init__(self) -> None:
+        self.recogniser: Recogniser | None = None
 
     def parse(self, data: bytes, name: str) -> ParsedDocument:
         """Return a heading for each sheet with content, its tables, lone texts and comments."""
         file = _File(data, name)
         draft = Draft()
         sheets = list(sheets_of(file.body("spreadsheet"), file.styles))
-        warnings = write_sheets(draft, sheets)
+        warnings = write_sheets(draft, sheets, pictures=file.pictures(self.recogniser))
         metadata = file.metadata()
         title = str(metadata.pop("title", "")) or stem(name)
         return draft.finish("ods", name, title=title, metadata=metadata, warnings=warnings, pages=len(sheets))
@@ -52,23 +64,27 @@ class OdsParser:
 class OdpParser:
     """Parser of kind "odp"."""
 
+    def __init__(self) -> None:
+        self.recogniser: Recogniser | None = None
+
     def parse(self, data: bytes, name: str) -> ParsedDocument:
         """Return the slides' blocks, each slide a page, notes behind it."""
         file = _File(data, name)
         draft = Draft()
+        pictures = file.pictures(self.recogniser)
         pages = list(children(file.body("presentation"), "page"))
         for number, page in enumerate(pages, 1):
             draft.leave_headings()
             hidden = file.styles.is_hidden(value_of(page, "style-name"))
             place = f"slide {number}{' (hidden)' if hidden else ''}"
-            write_pieces(draft, _slide(page, file.styles), within=place, pages=(number,))
+            write_pieces(draft, _slide(page, file.styles), within=place, pages=(number,), pictures=pictures)
             for notes in children(page, "notes"):
                 origin = Origin(place=f"slide {number} notes", pages=(number,))
                 for piece in _notes(notes, file.styles):
                     draft.add(BlockKind.PARAGRAPH, piece.text, origin=origin)
         metadata = file.metadata()
         title = str(metadata.pop("title", "")) or draft.first_heading or stem(name)
-        return draft.finish("odp", name, title=title, metadata=metadata, pages=len(pages))
+        return draft.finish("odp", name, title=title, metadata=metadata, warnings=pictures.warnings(), pages=len(pages))
 
 
 class _File:
@@ -83,6 +99,9 @@ class _File:
         self._content = self._package.xml("content.xml")
         shared = self._package.xml("styles.xml") if "styles.xml" in self._package else None
         self.styles = Styles(self._content, shared)
+
+    def pictures(self, recogniser: Recogniser | None) -> PackagePictures:
+        return PackagePictures(recogniser, self._package)
 
     def body(self, kind: str) -> Element:
         found = child(self._content, "body", kind)

@@ -113,7 +113,7 @@ class _Sheet:
     def _figure(self, shape: Element, row: int, column: int) -> None:
         for piece in Reader(self._styles, numbered=False).shape(shape):
             if piece.kind is not BlockKind.TABLE:
-                self._sheet.figures.append(Figure(piece.kind, piece.text, (row, column)))
+                self._sheet.figures.append(Figure(piece.kind, piece.text, (row, column), picture=piece.picture))
 
 
 def _is_off(styles: Styles, name: str) -> bool:

@@ -77,8 +77,9 @@ class Reader:
         said = next(
             (value for at in shape if local(at) in {"desc", "title"} if (value := alt_text("".join(at.itertext())))), ""
         )
-        if said:
-            yield Piece(BlockKind.FIGURE, said, place=self._place())
+        picture = next((value_of(at, "href") for at in children(shape, "image")), "").removeprefix("./")
+        if said or picture:
+            yield Piece(BlockKind.FIGURE, said, place=self._place(), picture=picture)
         for part in shape:
             name = local(part)
             if name == "object":
@@ -232,7 +233,7 @@ class Reader:
         if len(pieces) == 1 and pieces[0].kind is BlockKind.LIST and "\n" not in pieces[0].text:
             # Slides keep every cell as a list of one.
             return pieces[0].text.removeprefix(f"{BULLET} ")
-        return "\n".join(flatten(piece.text) if piece.table else piece.text for piece in pieces)
+        return "\n".join(flatten(piece.text) if piece.table else piece.text for piece in pieces if piece.text)
 
 
 def _rows(node: Element, *, header: bool) -> Iterator[tuple[Element, bool]]:

@@ -61,6 +61,10 @@ class Package:
         except (zipfile.BadZipFile, zlib.error, EOFError, OSError, NotImplementedError) as error:
             raise self._broken(part, error) from error
 
+    def size(self, part: str) -> int:
+        """Return how many bytes a part that exists says it has."""
+        return self._zip.getinfo(self._members[_plain(part)]).file_size
+
     def xml(self, part: str) -> Element:
         """Return the root element of a part."""
         return parsed(self.read(part), f"The part {part} of {self._name}")

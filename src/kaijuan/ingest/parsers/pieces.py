@@ -4,10 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 from kaijuan.core.documents import BlockKind, Table
 from kaijuan.ingest.parsers.draft import Draft, Origin
 from kaijuan.ingest.parsers.pipes import PipeTable
+
+if TYPE_CHECKING:
+    from kaijuan.ingest.parsers.figure_words import PackagePictures
 
 
 @dataclass(frozen=True, slots=True)
@@ -20,6 +24,8 @@ class Piece:
     place: str = ""
     syntax: str = ""
     table: Table | None = None
+    picture: str = ""
+    """Of a figure, the part of the package that holds it."""
 
 
 def table_piece(made: PipeTable | None, *, place: str = "") -> list[Piece]:
@@ -27,9 +33,22 @@ def table_piece(made: PipeTable | None, *, place: str = "") -> list[Piece]:
     return [Piece(BlockKind.TABLE, made.text, place=place, table=made.table)] if made else []
 
 
-def write_pieces(draft: Draft, pieces: Iterable[Piece], *, within: str = "", pages: tuple[int, ...] = ()) -> None:
-    """Append pieces to a draft. `within` names the part of the file they stand in, before their own place."""
+def write_pieces(
+    draft: Draft,
+    pieces: Iterable[Piece],
+    *,
+    within: str = "",
+    pages: tuple[int, ...] = (),
+    pictures: PackagePictures | None = None,
+) -> None:
+    """Append pieces to a draft. `within` names the part of the file they stand in, before their own place.
+
+    `pictures` reads the words in figures.
+    """
     for piece in pieces:
         place = f"{within} {piece.place}".strip()
         origin = Origin(place=place, pages=pages, syntax=piece.syntax)
-        draft.add(piece.kind, piece.text, level=piece.level, table=piece.table, origin=origin)
+        if piece.picture and pictures is not None:
+            pictures.write(draft, piece.text, piece.picture, origin)
+        else:
+            draft.add(piece.kind, piece.text, level=piece.level, table=piece.table, origin=origin)

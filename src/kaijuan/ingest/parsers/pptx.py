@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from typing import TYPE_CHECKING
 
 from kaijuan.core.documents import BlockKind, ParsedDocument
 from kaijuan.errors import BrokenDocumentError
 from kaijuan.ingest.parsers import pipes
 from kaijuan.ingest.parsers.charts import chart_of
 from kaijuan.ingest.parsers.draft import Draft, Origin, stem
+from kaijuan.ingest.parsers.figure_words import PackagePictures
 from kaijuan.ingest.parsers.figures import alt_text
 from kaijuan.ingest.parsers.opc import (
     Element,
@@ -29,6 +31,9 @@ from kaijuan.ingest.parsers.slide_order import Placed, in_reading_order
 from kaijuan.ingest.parsers.unseen import with_hidden
 from kaijuan.ingest.parsers.unseen_slides import unseen_on_slide
 
+if TYPE_CHECKING:
+    from kaijuan.ingest.ports import Recogniser
+
 _FURNITURE = frozenset({"dt", "ftr", "hdr", "sldNum"})
 _TITLES = frozenset({"title", "ctrTitle"})
 _DEEPEST = 30
@@ -37,6 +42,9 @@ _JUNK_TITLE = re.compile(r"(?:slide|幻灯片)\s*\d+|powerpoint (?:presentation|
 
 class PptxParser:
     """Parser of kind "pptx". Dates, page numbers and footers of the slides are left out."""
+
+    def __init__(self) -> None:
+        self.recogniser: Recogniser | None = None
 
     def parse(self, data: bytes, name: str) -> ParsedDocument:
         """Return the slides' blocks, each slide a page; hidden slides say so in their places."""
@@ -52,14 +60,20 @@ class PptxParser:
         if not slides:
             raise BrokenDocumentError(f"{name} holds no slides.")
         size = child(root, "sldSz")
-        deck = _Deck(package, number_of(value_of(size, "cx")), number_of(value_of(size, "cy")))
+        pictures = PackagePictures(self.recogniser, package)
+        deck = _Deck(package, pictures, number_of(value_of(size, "cx")), number_of(value_of(size, "cy")))
         for number, part in enumerate(slides, 1):
             deck.slide(part, number)
         metadata = package.properties()
         title = str(metadata.pop("title", ""))
         title = deck.draft.first_heading or stem(name) if not title or _JUNK_TITLE.fullmatch(title) else title
         made = deck.draft.finish(
-            "pptx", name, title=title, metadata=metadata, warnings=deck.warnings, pages=len(slides)
+            "pptx",
+            name,
+            title=title,
+            metadata=metadata,
+            warnings=[*deck.warnings, *pictures.warnings()],
+            pages=len(slides),
         )
         return with_hidden(made, deck.hidden)
 
@@ -67,8 +81,9 @@ class PptxParser:
 class _Deck:
     """A presentation that is being read, and what has been read of it."""
 
-    def __init__(self, package: Package, width: int, height: int) -> None:
+    def __init__(self, package: Package, pictures: PackagePictures, width: int, height: int) -> None:
         self.package = package
+        self.pictures = pictures
         self._size = width, height
         self.hidden: list[str] = []
         self.draft = Draft()
@@ -174,7 +189,8 @@ class _Slide:
 
     def _figure(self, shape: Element) -> None:
         said = alt_text(value_of(next(descendants(shape, "cNvPr"), None), "descr"))
-        self._draft.add(BlockKind.FIGURE, said, origin=self._origin)
+        held = self._relations.get(relation_id(next(descendants(shape, "blip"), None)))
+        self._deck.pictures.write(self._draft, said, held.part if held else "", self._origin)
 
     def _frame(self, frame: Element) -> None:
         table = next(descendants(frame, "tbl"), None)

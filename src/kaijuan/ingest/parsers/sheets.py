@@ -4,11 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
 
 from kaijuan.core.documents import BlockKind
 from kaijuan.ingest.parsers.draft import Draft, Origin
 from kaijuan.ingest.parsers.pipes import Cell, PipeTable, Placed, draw
 from kaijuan.ingest.parsers.sheet_regions import Area, CellLike, Region, header_rows, regions_of
+
+if TYPE_CHECKING:
+    from kaijuan.ingest.parsers.figure_words import PackagePictures
 
 _MOST_CELLS = 300_000
 """Cells of one document that are kept apart; the text of all is kept."""
@@ -42,6 +46,8 @@ class Figure:
     text: str
     anchor: tuple[int, int]
     table: PipeTable | None = None
+    picture: str = ""
+    """The part of the package that holds it."""
 
 
 @dataclass(slots=True, kw_only=True)
@@ -61,9 +67,14 @@ class Sheet:
     figures: list[Figure] = field(default_factory=list)
 
 
-def write_sheets(draft: Draft, sheets: Iterable[Sheet], *, headings: bool = True) -> list[str]:
-    """Append sheets to a draft, one page each, and return warnings. `headings` is off where sheets have no name."""
-    writer = _Writer(draft)
+def write_sheets(
+    draft: Draft, sheets: Iterable[Sheet], *, headings: bool = True, pictures: PackagePictures | None = None
+) -> list[str]:
+    """Append sheets to a draft, one page each, and return warnings.
+
+    `headings` is off where sheets have no name. `pictures` reads the words in figures.
+    """
+    writer = _Writer(draft, pictures)
     hidden = []
     for number, sheet in enumerate(sheets, 1):
         writer.write(sheet, number, heading=headings)
@@ -72,7 +83,7 @@ def write_sheets(draft: Draft, sheets: Iterable[Sheet], *, headings: bool = True
     warnings = [f"The sheet {name!r} is hidden in its workbook." for name in hidden]
     if writer.cells_left < 0:
         warnings.append(f"The table cells beyond the first {_MOST_CELLS:,} are kept as text only.")
-    return warnings
+    return warnings + list(pictures.warnings() if pictures is not None else ())
 
 
 def column_name(column: int) -> str:
@@ -91,8 +102,9 @@ def address(row: int, column: int) -> str:
 
 
 class _Writer:
-    def __init__(self, draft: Draft) -> None:
+    def __init__(self, draft: Draft, pictures: PackagePictures | None) -> None:
         self._draft = draft
+        self._pictures = pictures
         self.cells_left = _MOST_CELLS
 
     def write(self, sheet: Sheet, page: int, *, heading: bool) -> None:
@@ -115,6 +127,9 @@ class _Writer:
 
     def _figure(self, figure: Figure, frame: _Frame) -> None:
         origin = frame.origin(address(*figure.anchor))
+        if figure.picture and self._pictures is not None:
+            self._pictures.write(self._draft, figure.text, figure.picture, origin)
+            return
         self._draft.add(figure.kind, figure.text, origin=origin)
         self._draft.add_table(figure.table, origin=origin)
 

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from kaijuan.core.documents import BlockKind, ParsedDocument
 from kaijuan.errors import BrokenDocumentError, OversizeDocumentError
 from kaijuan.ingest.parsers.charts import chart_of
 from kaijuan.ingest.parsers.draft import Draft, stem
+from kaijuan.ingest.parsers.figure_words import PackagePictures
 from kaijuan.ingest.parsers.figures import alt_text
 from kaijuan.ingest.parsers.number_formats import general, shown_number, shown_text
 from kaijuan.ingest.parsers.opc import (
@@ -32,6 +33,9 @@ from kaijuan.ingest.parsers.sheets import Figure, Remark, Sheet, SheetCell, writ
 from kaijuan.ingest.parsers.unseen import with_hidden
 from kaijuan.ingest.parsers.xlsx_styles import Styles
 
+if TYPE_CHECKING:
+    from kaijuan.ingest.ports import Recogniser
+
 _MOST_CELLS = 2_000_000
 _LAST_COLUMN = 16_383
 _ADDRESS = re.compile(r"\$?([A-Za-z]{1,3})\$?(\d{1,7})$")
@@ -41,12 +45,15 @@ _ESCAPED = re.compile(r"_x([0-9A-Fa-f]{4})_")
 class XlsxParser:
     """Parser of kind "xlsx". Formulas without a stored value are kept as they are written."""
 
+    def __init__(self) -> None:
+        self.recogniser: Recogniser | None = None
+
     def parse(self, data: bytes, name: str) -> ParsedDocument:
         """Return a heading for each sheet with content, its tables, lone texts, charts and comments."""
         book = _Book(Package(data, name), name)
         draft = Draft()
         sheets = list(book.sheets())
-        warnings = write_sheets(draft, sheets)
+        warnings = write_sheets(draft, sheets, pictures=PackagePictures(self.recogniser, book.package))
         metadata = book.package.properties()
         title = str(metadata.pop("title", "")) or stem(name)
         made = draft.finish("xlsx", name, title=title, metadata=metadata, warnings=warnings, pages=len(sheets))
@@ -214,7 +221,8 @@ class _Book:
                     lines = (paragraph.text for paragraph in paragraphs_of(node))
                     yield Figure(BlockKind.PARAGRAPH, "\n".join(filter(None, lines)), at)
                 elif local(node) == "pic":
-                    yield Figure(BlockKind.FIGURE, _described(node), at)
+                    held = relations.get(relation_id(next(descendants(node, "blip"), None)))
+                    yield Figure(BlockKind.FIGURE, _described(node), at, picture=held.part if held else "")
 
 
 def _described(picture: Element) -> str:
