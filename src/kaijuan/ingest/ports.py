@@ -117,6 +117,21 @@ class Tokenizer(Protocol):
         """Return the span of each token in `text`, in order. `len()` of it is the token count."""
 
 
+@runtime_checkable
+class ManyTokenizer(Protocol):
+    """A tokenizer that finds the tokens of several short texts together, several times quicker. Nobody has to."""
+
+    def token_spans_each(self, texts: Sequence[str]) -> Sequence[Sequence[Span]]:
+        """Return `token_spans` of each text."""
+
+
+def spans_of_each(tokenizer: Tokenizer, texts: Sequence[str]) -> Sequence[Sequence[Span]]:
+    """Return the token spans of each text, together where the tokenizer can."""
+    if isinstance(tokenizer, ManyTokenizer):
+        return tokenizer.token_spans_each(texts)
+    return [tokenizer.token_spans(text) for text in texts]
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ChunkDraft:
     """A chunk before it has an id. `parent` is the position of its parent in the same list, or None."""

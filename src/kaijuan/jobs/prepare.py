@@ -30,6 +30,7 @@ from kaijuan.core.text.language import language_of
 from kaijuan.errors import BrokenDocumentError, DocumentError, EmptyDocumentError
 from kaijuan.index.catalog import Catalog, Staged, Standing
 from kaijuan.index.ports import BlobStore
+from kaijuan.ingest.chunkers.measure import Foreseen
 from kaijuan.ingest.dedupe.shingles import signature
 from kaijuan.ingest.ports import ChunkDraft, Chunking, SourceItem, Tokenizer
 from kaijuan.jobs.again import stored_document
@@ -42,6 +43,8 @@ Read = Callable[[Sequence[SourceItem]], Awaitable[Sequence[ParsedDocument | Docu
 Parsing = Callable[[SourceItem], str]
 """What reading an item depends on: the fingerprint of the parser of its kind; raises DocumentError."""
 # Hashing, cutting and encoding are CPU work that must not hold up the event loop.
+_SHORT = 4096
+"""Characters of a document whose tokens are found together with those of others."""
 _POOL = ThreadPoolExecutor(1, thread_name_prefix="kaijuan-prepare")
 
 
@@ -265,7 +268,7 @@ async def finish(ground: Ground, parsed: Sequence[Parsed]) -> list[Prepared | He
     """Judge documents, cut them and store their bytes, in their order; one that cannot be cut has failed."""
     if not parsed:
         return []
-    cut = await _aside(lambda: [_cut(ground, one) for one in parsed])
+    cut = await _aside(lambda: _cut_each(ground, parsed))
     whole = [one for one in cut if isinstance(one, _Cut)]
     names = iter(await ground.blobs.put_each([data for one in whole for data in one.contents]))
     return [
@@ -342,6 +345,18 @@ def _warnings(parsed: ParsedDocument) -> tuple[str, ...]:
         return parsed.warnings
     pages = ", ".join(str(page) for page in parsed.unread_pages)
     return (*parsed.warnings, f"partial: no text could be read on pages {pages}")
+
+
+def _cut_each(ground: Ground, parsed: Sequence[Parsed]) -> list[_Cut | Held | Failed]:
+    short = [one.document for one in parsed if one.document.blocks and len(one.document.text) <= _SHORT]
+    known = Foreseen(ground.pipeline.tokenizer, [_content_of(document) for document in short])
+    ground = replace(ground, pipeline=replace(ground.pipeline, tokenizer=known))
+    return [_cut(ground, one) for one in parsed]
+
+
+def _content_of(document: ParsedDocument) -> str:
+    """Return what a chunker measures of a short document: all from its first block to its last."""
+    return document.text[document.blocks[0].span.start : document.blocks[-1].span.end].strip()
 
 
 def _cut(ground: Ground, parsed: Parsed) -> _Cut | Held | Failed:

@@ -131,3 +131,10 @@ def test_both_searches_find_the_same(tokenizer: E5Tokenizer, monkeypatch: pytest
         monkeypatch.setattr("kaijuan.models.embedders.e5_tokens._WAVE_COST", cost)
         found.append([tokenizer.ids(text).tolist() for text in texts])
     assert found[0] == found[1]
+
+
+def test_several_texts_have_the_tokens_of_each(tokenizer: E5Tokenizer) -> None:
+    texts = ["", " ", "\n", "尾 ", " 首", *_mixtures(600), "长" * 5000, "long " * 4000, "尾 "]
+    found = tokenizer.spans_each(texts)
+    assert [list(spans) for spans in found] == [list(tokenizer.spans(text)) for text in texts]
+    assert tokenizer.spans_each([]) == []

@@ -5,9 +5,15 @@ from __future__ import annotations
 import unicodedata
 from array import array
 from bisect import bisect_left, bisect_right
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Protocol, runtime_checkable
 
 from kaijuan.core.spans import Span
-from kaijuan.ingest.ports import Tokenizer
+from kaijuan.ingest.ports import Tokenizer, spans_of_each
+
+if TYPE_CHECKING:  # loading numpy takes a tenth of a second, which `import kaijuan` must not cost
+    import numpy as np
+    import numpy.typing as npt
 
 _LOOK_BACK = 32
 _FLAG_LOOK_BACK = 4096
@@ -16,13 +22,39 @@ _WITHIN_NUMBERS = frozenset(",.:，．：")
 _ZERO_WIDTH_JOINER = "\u200d"
 
 
+@runtime_checkable
+class _Rows(Protocol):
+    """Spans kept as two rows of 64-bit numbers."""
+
+    starts: npt.NDArray[np.int64]
+    ends: npt.NDArray[np.int64]
+
+
+class Foreseen:
+    """A tokenizer with the tokens of some texts found beforehand; the others it finds when it is asked."""
+
+    def __init__(self, tokenizer: Tokenizer, texts: Sequence[str]) -> None:
+        self._tokenizer = tokenizer
+        self._known = dict(zip(texts, spans_of_each(tokenizer, texts), strict=True))
+
+    def token_spans(self, text: str) -> Sequence[Span]:
+        """Return the span of each token."""
+        known = self._known.get(text)
+        return self._tokenizer.token_spans(text) if known is None else known
+
+
 class Ruler:
     """Counts the tokens of spans inside one window of a text. Positions count in the whole text."""
 
     def __init__(self, text: str, window: Span, tokenizer: Tokenizer) -> None:
         spans = tokenizer.token_spans(window.of(text))
-        self._starts = array("q", (span.start + window.start for span in spans))
-        self._ends = array("q", (span.end + window.start for span in spans))
+        if isinstance(spans, _Rows):
+            # As the onboard tokenizer has them: no object for each token, which took as long as finding it.
+            self._starts = array("q", (spans.starts + window.start).tobytes())
+            self._ends = array("q", (spans.ends + window.start).tobytes())
+        else:
+            self._starts = array("q", (span.start + window.start for span in spans))
+            self._ends = array("q", (span.end + window.start for span in spans))
 
     def count(self, start: int, end: int) -> int:
         """Return how many tokens have a character in `start` to `end`; a token on the border counts on both sides."""

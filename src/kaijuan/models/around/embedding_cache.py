@@ -19,6 +19,7 @@ from kaijuan import telemetry
 from kaijuan.core.spans import Span
 from kaijuan.errors import ClosedError
 from kaijuan.index.ports import Embedder, EmbedderInfo, Vector, Vectors
+from kaijuan.ingest.ports import spans_of_each
 
 T = TypeVar("T")
 
@@ -87,6 +88,10 @@ class CachedEmbedder:
     def token_spans(self, text: str) -> Sequence[Span]:
         """Return the spans of the inner embedder."""
         return self._inner.token_spans(text)
+
+    def token_spans_each(self, texts: Sequence[str]) -> Sequence[Sequence[Span]]:
+        """Return the spans of the inner embedder, found together where it can do that."""
+        return spans_of_each(self._inner, texts)
 
     async def close(self) -> None:
         """Close the file and the inner embedder."""

@@ -100,6 +100,10 @@ class OnnxE5Embedder:
         """Return the span of each token."""
         return self._tokenizer.spans(text)
 
+    def token_spans_each(self, texts: Sequence[str]) -> list[TokenSpans]:
+        """Return the spans of the tokens of several texts."""
+        return self._tokenizer.spans_each(texts)
+
     async def close(self) -> None:
         """Wait for running work and refuse further calls."""
         self._closed = True

