@@ -198,6 +198,7 @@ class Fuzz:
                 left += [{"number": number, "file": name, "fault": end.fault[:300]} for end in found if end.fault]
             row["mended"] += len(numbers) - len({(fault["number"], fault["file"]) for fault in left})
             row["faults"] = left
+            row["deaths"] = row["deaths"] if left else {}
 
 
 def _store(result: Row, into: Path | None) -> None:

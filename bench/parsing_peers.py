@@ -205,7 +205,7 @@ def chosen(prefixes: Sequence[str]) -> list[Path]:
 def measured(options: argparse.Namespace) -> Mapping[str, Any]:
     """Return every reader's rows, with those that are stored and not asked for again."""
     paths = chosen(options.files)
-    pages = pages_of(paths)
+    pages = pages_of(chosen([]))
     paths = [path for path in paths if pages.get(str(path.relative_to(FILES)), 0) <= options.pages]
     stored = json.loads(options.into.read_text(encoding="utf-8")) if options.into and options.into.exists() else {}
     readers: dict[str, Row] = dict(stored.get("readers", {}))

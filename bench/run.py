@@ -17,6 +17,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from bench.parsing_tables import fuzz_table, parsing_peers_table, parsing_table
 from bench.peers.tables import peers_table
 from bench.tables import (
     ablation_table,
@@ -25,7 +26,6 @@ from bench.tables import (
     index_table,
     install_table,
     ocr_table,
-    parsing_table,
     scaling_table,
 )
 
@@ -53,7 +53,7 @@ ANSWERED_SETS = (
     *("cmrc2018_zh", "drcd_zht", "clapnq_en", "mtrag_un_en", "financebench_en"),
     *("simpleqa_zh", "rgb_zh_en", "ramdocs_en", "tatqa_en"),
 )
-NEED_DATA = ("retrieval", "ablation", "embedding_quality", "fusion", "answers", "parsing", "ocr")
+NEED_DATA = ("retrieval", "ablation", "embedding_quality", "fusion", "answers", "parsing", "parsing_peers", "ocr")
 
 Row = dict[str, Any]
 
@@ -213,6 +213,20 @@ BENCHES = (
         full=(),
         quick=("--folders", "text", "email"),
         table=parsing_table,
+    ),
+    Bench(
+        name="parsing_peers",
+        title="Reading files, beside other libraries",
+        full=(),
+        quick=("--quick", "--readers", "ours", "--files", "office/"),
+        table=parsing_peers_table,
+    ),
+    Bench(
+        name="fuzz_parsers",
+        title="Spoiled files",
+        full=("--into", str(RESULTS / "fuzz_parsers.json")),
+        quick=("--each", "20"),
+        table=fuzz_table,
     ),
     Bench(
         name="ocr",

@@ -159,32 +159,6 @@ def install_table(result: Row) -> Iterator[str]:
     )
 
 
-def parsing_table(result: Row) -> Iterator[str]:
-    """Yield the rows of bench/parsing.py."""
-    found = result["summary"]
-    slowest, largest = found["slowest"], found["largest"]
-    yield (
-        f"{found['files']} files of every format. {', '.join(f'{n} {name}' for name, n in found['outcomes'].items())}; "
-        f"over the limits of time and memory: {len(found['over_limits'])}. Slowest: `{slowest['file']}` "
-        f"({slowest['seconds']:.0f} s); most memory: `{largest['file']}` ({largest['peak_mb']} MB).\n"
-    )
-    if found["codes"]:
-        yield f"Named failures: {', '.join(f'{code} {count}' for code, count in found['codes'].items())}.\n"
-    yield (
-        f"Beside the Markdown of another reader ({found['compared']} files): similarity {found['similarity']:.3f}, of "
-        f"our text contained in it {found['contained']:.3f}; table cells: precision {found['cell_precision']:.3f}, "
-        f"recall {found['cell_recall']:.3f}, F1 {found['cell_f1']:.3f}.\n"
-    )
-    yield "| file | kind | similarity | contained | cells that agree | ours | its |\n|---|---|---|---|---|---|---|"
-    for row in result["files"]:
-        if "similarity" in row:
-            cells = row["cells"]
-            yield (
-                f"| `{row['file']}` | {row['kind']} | {row['similarity']:.3f} | {row['contained']:.3f} "
-                f"| {cells['agreed']} | {cells['ours']} | {cells['reference']} |"
-            )
-
-
 def ablation_table(result: Row) -> Iterator[str]:
     """Yield the rows of bench/ablation.py: the difference of each ablation to the whole, starred where it is sure."""
     sets = result["sets"]
