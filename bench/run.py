@@ -22,6 +22,7 @@ from bench.peers.tables import peers_table
 from bench.tables import (
     ablation_table,
     answers_table,
+    chunking_table,
     fusion_table,
     index_table,
     install_table,
@@ -234,6 +235,13 @@ BENCHES = (
         full=(),
         quick=("--pages", "1", "--rounds", "1", "--without-rapidocr"),
         table=ocr_table,
+    ),
+    Bench(
+        name="chunking",
+        title="Cutting",
+        full=("--megabytes", "1"),
+        quick=("--megabytes", "0.1", "--rounds", "1"),
+        table=chunking_table,
     ),
     Bench(
         name="index_search",

@@ -159,6 +159,21 @@ def install_table(result: Row) -> Iterator[str]:
     )
 
 
+def chunking_table(result: Row) -> Iterator[str]:
+    """Yield the rows of bench/chunking.py."""
+    texts = result["texts"]
+    yield (
+        "MB of UTF-8 text a second of one core: with the tokens known beforehand / with the onboard tokenizer, which is "
+        "what every size is measured with.\n"
+    )
+    yield "| | " + " | ".join(text["text"] for text in texts) + " |"
+    yield "|---" * (1 + len(texts)) + "|"
+    yield "| the tokenizer alone | " + " | ".join(f"{text['tokenizer']:.1f}" for text in texts) + " |"
+    for name in texts[0]["strategies"]:
+        found = [text["strategies"][name] for text in texts]
+        yield f"| `{name}` | " + " | ".join(f"{one['cut']:.1f} / {one['whole']:.1f}" for one in found) + " |"
+
+
 def ablation_table(result: Row) -> Iterator[str]:
     """Yield the rows of bench/ablation.py: the difference of each ablation to the whole, starred where it is sure."""
     sets = result["sets"]
