@@ -147,6 +147,16 @@ def load_config(home: Path, file: Path | None = None, *, environ: Mapping[str, s
         raise UsageError(f"The setting {place} is wrong: {first['msg']}.", hint=f"Mend it in {source}.") from error
 
 
+def home_path(given: Path | str | None) -> Path:
+    """Return the home folder that is meant: the one given, KAIJUAN_HOME, or the default."""
+    try:
+        return Path(given or os.environ.get("KAIJUAN_HOME") or "~/.kaijuan").expanduser().resolve()
+    except (OSError, RuntimeError, ValueError) as error:
+        raise UsageError(
+            f"{str(given)!r} cannot be a home folder: {str(error).rstrip(chr(46))}.", hint="Choose another."
+        ) from error
+
+
 def _exists(path: Path) -> bool:
     try:
         return path.exists()

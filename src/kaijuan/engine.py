@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import builtins
-import os
 import time
 import uuid
 from collections.abc import AsyncIterator, Callable, Collection, Mapping, Sequence
@@ -17,10 +16,11 @@ from urllib.parse import quote
 from kaijuan import registry
 from kaijuan.answer.results import Answer
 from kaijuan.answer.supplement import answer_or_look_elsewhere
-from kaijuan.config import Config, EmbedderSettings, load_config
+from kaijuan.config import Config, EmbedderSettings, home_path, load_config
 from kaijuan.core import arguments
 from kaijuan.core.arguments import Filters, Moment, Targets
 from kaijuan.core.documents import Version
+from kaijuan.core.duplicates import DuplicateState, Ruling
 from kaijuan.core.filters import Filter
 from kaijuan.core.ids import ChunkId, VersionId, stable_id
 from kaijuan.core.reviews import Review, ReviewState
@@ -36,7 +36,7 @@ from kaijuan.ingest.opening import Narrowing, Opened, Opener
 from kaijuan.ingest.pipeline import fingerprint, item_fingerprint, read_each
 from kaijuan.ingest.ports import SourceFailure, SourceItem
 from kaijuan.jobs.chunk_report import ChunkReport, chunk_report
-from kaijuan.jobs.desk import on_desk, picked
+from kaijuan.jobs.desk import SeenDuplicate, on_desk, picked, rule, seen_duplicates
 from kaijuan.jobs.doctor import DoctorReport, Patient, examine
 from kaijuan.jobs.gate import GateRules
 from kaijuan.jobs.report import RebuildReport
@@ -73,7 +73,7 @@ class Kaijuan:
         principals: Collection[str] = EVERYONE,
         clock: Callable[[], float] = time.time,
     ) -> None:
-        self.home = _home_path(home)
+        self.home = home_path(home)
         self.kb_name = kb
         self.tenant = "default"
         self.config = config if isinstance(config, Config) else load_config(self.home, Path(config) if config else None)
@@ -183,6 +183,12 @@ class Kaijuan:
         chosen = await picked(self.catalog, kb, self._principals, arguments.targets(words))
         return await self._ingest().reject(kb, chosen, by=by, note=note)
 
+    async def rule_duplicates(self, words: Targets, *, merge: bool, by: str = "", note: str = "") -> int:
+        """Merge or keep apart documents that say the same, named by decision id or source; return how many pairs."""
+        state = DuplicateState.MERGED if merge else DuplicateState.KEPT
+        ruling = Ruling(state=state, at=self._clock(), by=by, note=note)
+        return await rule(self.catalog, await self._kb(), self._principals, arguments.targets(words), ruling)
+
     async def rebuild(self, *, progress: ProgressCallback | None = None) -> RebuildReport:
         """Build the index anew from the catalog, beside the one that serves readers, and switch."""
 
@@ -279,8 +285,7 @@ class Kaijuan:
 
     async def review(self, word: str) -> Review:
         """Return one review; `word` is its id, the beginning of it, or a source."""
-        (found,) = await picked(self.catalog, await self._kb(), self._principals, [word])
-        return found
+        return (await picked(self.catalog, await self._kb(), self._principals, [word]))[0]
 
     async def chunk(self, id: str) -> ChunkView:
         """Return one chunk of any version that is kept, with its parent, children and neighbours."""
@@ -290,6 +295,10 @@ class Kaijuan:
         """Say how well the documents of a snapshot are cut: lengths, cut structures, duplicates, outliers, coverage."""
         snapshot = await self._snapshot(await self._kb(), as_of)
         return await chunk_report(self.catalog, self.blobs, await self.list(as_of=snapshot), snapshot)
+
+    async def duplicates(self) -> builtins.list[SeenDuplicate]:
+        """Return which documents say the same, what was decided, and why; only those of which both may be read."""
+        return await seen_duplicates(self.catalog, await self._kb(), self._principals)
 
     async def snapshots(self) -> builtins.list[Snapshot]:
         """Return all snapshots that are kept, oldest first."""
@@ -478,15 +487,6 @@ def pipeline_fingerprint(config: Config, embedder: Embedder) -> str:
         config.index.model_dump_json(exclude=speed_only),
         config.stores.model_dump_json(exclude={"index_idle_seconds"}),
     )
-
-
-def _home_path(given: Path | str | None) -> Path:
-    try:
-        return Path(given or os.environ.get("KAIJUAN_HOME") or "~/.kaijuan").expanduser().resolve()
-    except (OSError, RuntimeError, ValueError) as error:
-        raise UsageError(
-            f"{str(given)!r} cannot be a home folder: {str(error).rstrip(chr(46))}.", hint="Choose another."
-        ) from error
 
 
 async def _walk(opened: Sequence[Opened]) -> AsyncIterator[SourceItem | SourceFailure]:

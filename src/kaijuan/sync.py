@@ -100,6 +100,8 @@ class Kaijuan:
     add = _blocking(AsyncKaijuan.add)
     sync = _blocking(AsyncKaijuan.sync)
     remove = _blocking(AsyncKaijuan.remove)
+    duplicates = _blocking(AsyncKaijuan.duplicates)
+    rule_duplicates = _blocking(AsyncKaijuan.rule_duplicates)
     reviews = _blocking(AsyncKaijuan.reviews)
     review = _blocking(AsyncKaijuan.review)
     approve = _blocking(AsyncKaijuan.approve)

@@ -15,7 +15,19 @@ from typing import Annotated, NoReturn
 
 import typer
 
-from kaijuan.cli import chunks, demo, documents, evaluation, parsing, questions, review, screen, shapes, upkeep
+from kaijuan.cli import (
+    chunks,
+    demo,
+    documents,
+    duplicates,
+    evaluation,
+    parsing,
+    questions,
+    review,
+    screen,
+    shapes,
+    upkeep,
+)
 from kaijuan.cli.groups import Command, Group
 from kaijuan.cli.options import Json
 from kaijuan.cli.session import DEFAULT_HOME, DEFAULT_KB, Session, start_logging
@@ -108,6 +120,7 @@ for command in (
 ):
     app.command(command.__name__.rstrip("_"), cls=Command)(command)
 app.add_typer(review.app)
+app.add_typer(duplicates.app)
 app.add_typer(chunks.app)
 app.add_typer(evaluation.app)
 

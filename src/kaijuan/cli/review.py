@@ -81,7 +81,7 @@ def approve(
 
     with session.open() as base, shown_progress() as progress:
         chosen = _chosen(base, words, all_)
-        report = base.approve(chosen, by=by or _user(), note=note, progress=progress)
+        report = base.approve(chosen, by=by or user(), note=note, progress=progress)
     end_run(session, report)
 
 
@@ -97,7 +97,7 @@ def reject(
     session = session_of(context, json)
     with session.open() as base:
         chosen = _chosen(base, words, all_)
-        removed = base.reject(chosen, by=by or _user(), note=note)
+        removed = base.reject(chosen, by=by or user(), note=note)
     if session.json:
         screen.show_json({"rejected": len(set(chosen)), "removed": removed})
         return
@@ -116,7 +116,8 @@ def _chosen(base: Kaijuan, words: list[str] | None, all_: bool) -> list[str]:
     return chosen
 
 
-def _user() -> str:
+def user() -> str:
+    """Return the name of who uses this machine, "" where it has none."""
     try:
         return getpass.getuser()
     except (KeyError, OSError):  # a user id without a name, as in some containers

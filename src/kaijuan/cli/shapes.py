@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from kaijuan.core.citations import Citation
     from kaijuan.core.reviews import Review
     from kaijuan.core.snapshots import Snapshot
+    from kaijuan.jobs.desk import SeenDuplicate
     from kaijuan.jobs.doctor import DoctorReport
     from kaijuan.jobs.report import RunReport
     from kaijuan.jobs.views import DocumentView
@@ -213,6 +214,32 @@ def review_shape(review: Review) -> Json:
         "created_at": review.created_at,
         "reasons": [fields_of(finding) for finding in review.reasons],
         "history": [fields_of(decision) for decision in review.history],
+    }
+
+
+def duplicates_shape(found: Iterable[SeenDuplicate]) -> Json:
+    """`duplicates list`."""
+    return {
+        "duplicates": [
+            {
+                "id": one.pair.id,
+                "source": one.source,
+                "path": path_of(one.source),
+                "other": one.other,
+                "other_path": path_of(one.other),
+                "kind": one.pair.kind.value,
+                "state": one.pair.state.value,
+                "similarity": one.pair.similarity,
+                "reason": one.pair.reason,
+                "document_id": one.pair.document_id,
+                "version_id": one.pair.version_id,
+                "other_document_id": one.pair.other_document_id,
+                "other_version_id": one.pair.other_id,
+                "created_at": one.pair.created_at,
+                "history": [fields_of(ruling) for ruling in one.pair.history],
+            }
+            for one in found
+        ]
     }
 
 

@@ -1,9 +1,11 @@
-"""The reviewer's desk: which reviews a word means, among those that a reader may see."""
+"""Where people decide: which reviews and which pairs of documents a word means, among those that they may see."""
 
 from __future__ import annotations
 
 from collections.abc import Collection, Sequence
+from dataclasses import dataclass
 
+from kaijuan.core.duplicates import Duplicate, Ruling
 from kaijuan.core.ids import document_id
 from kaijuan.core.reviews import Review, ReviewState
 from kaijuan.errors import NotFoundError, UsageError
@@ -52,3 +54,51 @@ def _meant(reviews: Sequence[Review], word: str) -> Review:
     if not decidable:
         raise NotFoundError(f"There is no review {word!r}.", hint="`kaijuan review list` shows what waits.")
     return decidable[-1]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SeenDuplicate:
+    """A decision about two documents, with their sources."""
+
+    pair: Duplicate
+    source: str
+    other: str
+
+
+async def seen_duplicates(catalog: Catalog, kb: KnowledgeBase, principals: Collection[str]) -> list[SeenDuplicate]:
+    """Return the decisions at head of which a reader may read both documents, oldest first."""
+    found = await catalog.duplicates(kb.id, kb.head)
+    documents = {id for one in found for id in (one.document_id, one.other_document_id)}
+    readers = await catalog.principals_of(kb.id, documents)
+    seen = {id for id in documents if not readers[id].isdisjoint(principals)}
+    kept = [one for one in found if {one.document_id, one.other_document_id} <= seen]
+    versions = await catalog.versions_by_id({id for one in kept for id in (one.version_id, one.other_id)})
+    return [
+        SeenDuplicate(pair=one, source=versions[one.version_id].source, other=versions[one.other_id].source)
+        for one in kept
+    ]
+
+
+async def rule(
+    catalog: Catalog, kb: KnowledgeBase, principals: Collection[str], words: Sequence[str], ruling: Ruling
+) -> int:
+    """Let a ruling stand for the pairs that words mean: an id, its beginning (four characters or more), or a source.
+
+    Return how many they are; NotFoundError for none, UsageError for several.
+    """
+    found = await seen_duplicates(catalog, kb, principals)
+    chosen = {one.pair.version_id for one in (_pair_meant(found, word) for word in words)}
+    await catalog.rule_duplicates(sorted(chosen), ruling)
+    return len(chosen)
+
+
+def _pair_meant(found: Sequence[SeenDuplicate], word: str) -> SeenDuplicate:
+    ends = (f"/{word}", f"#{word}")
+    meant = [one for one in found if len(word) >= _SHORTEST_ID and one.pair.id.startswith(word)] or [
+        one for one in found if word in (one.source, one.other) or one.source.endswith(ends)
+    ]
+    if not meant:
+        raise NotFoundError(f"Nothing was decided about {word!r}.", hint="`kaijuan duplicates list` shows what was.")
+    if len(meant) > 1:
+        raise UsageError(f"{word!r} could be {len(meant)} pairs.", hint="Give the id that the list shows.")
+    return meant[0]
