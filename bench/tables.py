@@ -163,8 +163,8 @@ def chunking_table(result: Row) -> Iterator[str]:
     """Yield the rows of bench/chunking.py."""
     texts = result["texts"]
     yield (
-        "MB of UTF-8 text a second of one core: with the tokens known beforehand / with the onboard tokenizer, which is "
-        "what every size is measured with.\n"
+        "MB of UTF-8 text a second of one core: with the tokens known beforehand / with the onboard tokenizer, which "
+        "measures every size.\n"
     )
     yield "| | " + " | ".join(text["text"] for text in texts) + " |"
     yield "|---" * (1 + len(texts)) + "|"
