@@ -68,12 +68,23 @@ def cell_scores(ours: Sequence[Grid], reference: Sequence[Grid]) -> tuple[int, i
     return agreed, sum(sum(cells.values()) for cells in mine), sum(sum(cells.values()) for cells in theirs)
 
 
+_PIPE_TABLE = re.compile(r"(?:^[ \t]*\|.*\|[ \t]*(?:\n|\Z))+", re.M)
 _HTML_TABLE = re.compile(r"<table\b.*?</table>", re.S | re.I)
 
 
 def similarity(text: str, reference: str) -> float:
-    """Return how like two texts are, 0 to 1, by insertions and deletions of characters."""
-    return Indel.normalized_similarity(plain(_HTML_TAG.sub("", text)), plain(_HTML_TAG.sub("", reference)))
+    """Return how like two texts are, 0 to 1, by insertions and deletions of characters; merged cells count once."""
+    return Indel.normalized_similarity(plain(_told_once(text)), plain(_told_once(reference)))
+
+
+def _told_once(text: str) -> str:
+    """Return text whose tables, in pipes or HTML, hold the words of merged cells once."""
+    text = _HTML_TABLE.sub(lambda found: _written(_html_grid(found.group())), text)
+    return _PIPE_TABLE.sub(lambda found: _written((reference_grids(found.group()) or [[]])[0]), _HTML_TAG.sub("", text))
+
+
+def _written(grid: Grid) -> str:
+    return "\n".join(" ".join(row) for row in _once(grid))
 
 
 def table_cells(text: str, reference: str) -> dict[str, int]:

@@ -42,6 +42,7 @@ def test_merged_cells_repeated_or_blank_or_in_html_are_the_same() -> None:
     assert all_grids(merged) == [[["a", "a"], ["1", "2"]]]
     for text in (merged, "| a | a |\n| --- | --- |\n| 1 | 2 |", "| a | |\n| --- | --- |\n| 1 | 2 |"):
         assert table_cells(text, merged) == {"agreed": 3, "ours": 3, "reference": 3}
+        assert similarity(f"x\n\n{text}\n\ny", f"x\n\n{merged}\n\ny") == 1.0
 
 
 def test_f1_is_of_all_cells_together() -> None:
