@@ -52,10 +52,12 @@ CHILD = """
 import asyncio, json, os, signal, sys
 from pathlib import Path
 from kaijuan.core.reviews import ReviewState
+from kaijuan.jobs.settings import JobSettings
 from kaijuan.stores.index.edge_store import EdgeIndex, EdgeIndexStore
 from kaijuan.testing.workshop import Workshop
 
 home, verb, texts, stop, times = sys.argv[1], sys.argv[2], json.loads(sys.argv[3]), sys.argv[4], int(sys.argv[5])
+settings = JobSettings(backlog_chunks=4, group_documents=int(sys.argv[6]))
 left = times
 
 def reached(step):
@@ -75,7 +77,7 @@ def told(method):
 EdgeIndex.upsert, EdgeIndex.close_interval = told(EdgeIndex.upsert), told(EdgeIndex.close_interval)
 
 async def main():
-    shop = Workshop(Path(home), indexes=EdgeIndexStore(Path(home), 120.0), reached=reached)
+    shop = Workshop(Path(home), indexes=EdgeIndexStore(Path(home), 120.0), reached=reached, settings=settings)
     if verb == "rebuild":
         await shop.ingest.rebuild(await shop.kb(), lambda done, total: reached("told"))
     elif verb == "reconcile":
@@ -91,9 +93,9 @@ asyncio.run(main())
 """
 
 
-def _die(home: Path, verb: str, stop: str, times: int = 1, texts: dict[str, str] = NEW) -> None:
+def _die(home: Path, verb: str, stop: str, times: int = 1, texts: dict[str, str] = NEW, *, group: int = 1) -> None:
     """Run a verb in a process that kills itself at a step, and see that it did."""
-    words = [sys.executable, "-c", CHILD, str(home), verb, json.dumps(texts), stop, str(times)]
+    words = [sys.executable, "-c", CHILD, str(home), verb, json.dumps(texts), stop, str(times), str(group)]
     child = subprocess.run(words, capture_output=True, timeout=120, check=False)
     assert child.returncode == -signal.SIGKILL, child.stderr.decode()
 
@@ -262,6 +264,18 @@ async def test_killed_within_a_step(write: str, times: int, home: Path, uninterr
     async with _opened(home) as shop:
         await _assert_whole(shop, 1, OLD)
         await shop.add(NEW, mirror=True)
+        await _assert_mended(shop)
+        assert await _state(shop) == uninterrupted
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("step", ["store_blobs", "stage", "write_points", "close_interval"])
+async def test_killed_with_all_documents_in_one_group(step: str, home: Path, uninterrupted: list[object]) -> None:
+    _die(home, "add", step, group=64)
+    async with _opened(home) as shop:
+        await _assert_whole(shop, 1, OLD)
+        await shop.add(NEW, mirror=True)
+        await _assert_whole(shop, 2, NEW)
         await _assert_mended(shop)
         assert await _state(shop) == uninterrupted
 

@@ -29,11 +29,12 @@ from kaijuan.stores.catalog.lines import pack_lines, pack_table, unpack_lines, u
 
 Values = dict[str, Any]
 _EMPTY_LIST = "[]"
+_JSON = json.JSONEncoder(separators=(",", ":"))
 
 
 def _dump(value: object) -> str:
     # ASCII with escapes also carries lone surrogates, which no database takes as text.
-    return json.dumps(value, separators=(",", ":"))
+    return _JSON.encode(value)
 
 
 def _utf8(text: str) -> str:
