@@ -250,7 +250,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else "")
     parser.add_argument("--readers", nargs="*", default=[])
     parser.add_argument("--files", nargs="*", default=[], help="only names that start so (or tables); others stay")
-    parser.add_argument("--pages", type=int, default=50, help="leave out PDFs of more pages, which some take hours for")
+    parser.add_argument("--pages", type=int, default=20, help="leave out PDFs of more pages, which some take hours for")
     parser.add_argument("--environments", type=Path, default=ROOT / "build" / "peers")
     parser.add_argument("--into", type=Path, help="keep the result here after every reader, beside what is there")
     parser.add_argument("--keep", type=Path, help="keep the Markdown here")

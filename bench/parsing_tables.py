@@ -92,7 +92,7 @@ def parsing_peers_table(result: Row) -> Iterator[str]:
         "Every reader in an environment of its own with its documented defaults for work without a network, without "
         "models to fetch; output as Markdown, scored in one way. A file that a reader does not read counts 0. The "
         "references of office and web files are Docling's own Markdown, so that Docling and docling-rs are compared "
-        "with themselves there; merged cells count once. PDFs of more than 50 pages are left out. Processor seconds "
+        "with themselves there; merged cells count once. PDFs of more than 20 pages are left out. Processor seconds "
         "are of all processes of a reader together; other programs ran meanwhile.\n"
     )
     yield "| reader | versions | what is run |\n|---|---|---|"
