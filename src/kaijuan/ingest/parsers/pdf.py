@@ -134,7 +134,8 @@ def _read(document: Any, reader: PageReader) -> _Pages:
         pages.hidden += text.hidden
         width, height = reader.size(number, text.width, text.height)
         pages.sizes.append((maker.number(width), maker.number(height)))
-        pages.lines.append(lines_in_order(text.runs, text.graphics, number, maker))
+        lines = lines_in_order(text.runs, text.graphics, number, maker)
+        pages.lines.append(reader.with_figures(number, lines, maker))
     return pages
 
 
@@ -167,11 +168,12 @@ def _refuse(pages: _Pages, name: str, reader: PageReader) -> None:
 
 def _warnings(pages: _Pages, reader: PageReader) -> Iterator[str]:
     if reader.frames:
-        yield f"Pages without a text layer were read by text recognition (OCR): {_list(list(reader.frames))}."
+        yield f"Pages without a usable text layer were read by text recognition (OCR): {_list(list(reader.frames))}."
     if pages.unread:
         why = "no time was left, see ingest.recognise_seconds" if reader.late else "ingest.recogniser is off"
         why = why if reader.late or not reader.is_on else "they cannot be drawn"
         yield f"Pages without a text layer were not read ({why}): {_list(pages.unread)}."
+    yield from reader.warnings()
     if pages.failed:
         yield f"Damaged pages could not be read: {_list(pages.failed)}."
     if pages.unmade:
