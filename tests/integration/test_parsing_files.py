@@ -44,7 +44,7 @@ EXPECTED_ERRORS = {
     "derived/really-a-pdf.docx": "document_broken",
     "derived/scan-zh.pdf": "document_empty",
     "broken/random.bin": "document_unsupported",
-    "broken/empty_black.jpg": "document_unsupported",
+    "broken/empty_black.jpg": "document_empty",
 }
 # A piece of text that must be found in a block of the given kind.
 EXPECTED_TEXT = [

@@ -35,7 +35,10 @@ ATOMIC_KINDS = frozenset({BlockKind.TABLE, BlockKind.CODE, BlockKind.LIST, Block
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PageBox:
-    """A rectangle on a page, in points (1/72 inch) from the top left corner of the page as shown."""
+    """A rectangle on a page, in points (1/72 inch) from the top left corner of the page as shown.
+
+    A picture has no size but its dots: for kind "image" a dot is a point.
+    """
 
     page: int
     """Counted from 1."""
@@ -162,7 +165,8 @@ class Block:
     language: str = ""
     confidence: float = 1.0
     place: str = ""
-    """Where it stands in a format without pages: "para 17", "sheet 销售!B3:D9", "slide 4", a path of elements."""
+    """Where it stands in a format without pages: "para 17", "sheet 销售!B3:D9", "slide 4", a path of elements. The place
+    of a figure ends with the part of the package that holds the picture: "para 17, word/media/image1.png"."""
     syntax: str = ""
     """What code is written in ("python", "sql"), and "latex" for a formula so written."""
     table: Table | None = None
