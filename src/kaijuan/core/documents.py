@@ -165,8 +165,8 @@ class Block:
     language: str = ""
     confidence: float = 1.0
     place: str = ""
-    """Where it stands in a format without pages: "para 17", "sheet 销售!B3:D9", "slide 4", a path of elements. The place
-    of a figure ends with the part of the package that holds the picture: "para 17, word/media/image1.png"."""
+    """Where it stands in a format without pages: "para 17", "sheet 销售!B3:D9", "slide 4", a path of elements.
+    That of a figure ends with the part of the package that holds the picture: "para 17, word/media/image1.png"."""
     syntax: str = ""
     """What code is written in ("python", "sql"), and "latex" for a formula so written."""
     table: Table | None = None
