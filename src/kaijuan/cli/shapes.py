@@ -174,6 +174,7 @@ def view_shape(view: DocumentView) -> Json:
                 "parent_id": chunk.parent_id,
                 "title_path": list(chunk.title_path),
                 "tokens": chunk.tokens,
+                "mark": chunk.mark,
             }
             for chunk in view.chunks
         ],

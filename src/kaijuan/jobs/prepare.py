@@ -31,6 +31,7 @@ from kaijuan.errors import BrokenDocumentError, DocumentError, EmptyDocumentErro
 from kaijuan.index.catalog import Catalog, Staged, Standing
 from kaijuan.index.ports import BlobStore
 from kaijuan.ingest.chunkers.measure import Foreseen
+from kaijuan.ingest.clean.marks import mark as reason_of
 from kaijuan.ingest.dedupe.shingles import signature
 from kaijuan.ingest.ports import ChunkDraft, Chunking, SourceItem, Tokenizer
 from kaijuan.jobs.again import stored_document
@@ -381,7 +382,7 @@ def _pieces(ground: Ground, parsed: Parsed) -> _Cut:
     blocks = tuple(_block(version, at, block, document.text) for at, block in enumerate(document.blocks))
     chunker = pipeline.chunking.chunker_for(document.kind, shape)
     drafts = chunker.chunk(document.text, blocks, pipeline.tokenizer)
-    chunks = _chunks(drafts, version, changed.document, chunker.fingerprint)
+    chunks = _chunks(drafts, version, changed.document, chunker.fingerprint, document.text)
     if not any(chunk.level is ChunkLevel.CHILD for chunk in chunks):
         raise EmptyDocumentError("The document has no text to search.")
     if len({chunk.id for chunk in chunks}) < len(chunks):
@@ -416,7 +417,9 @@ def _block(version: VersionId, ordinal: int, block: ParsedBlock, text: str) -> B
     )
 
 
-def _chunks(drafts: Sequence[ChunkDraft], version: VersionId, document: DocumentId, strategy: str) -> tuple[Chunk, ...]:
+def _chunks(
+    drafts: Sequence[ChunkDraft], version: VersionId, document: DocumentId, strategy: str, text: str
+) -> tuple[Chunk, ...]:
     ids = [chunk_id(version, strategy, draft.level, draft.span.start, draft.span.end) for draft in drafts]
     return tuple(
         Chunk(
@@ -430,6 +433,7 @@ def _chunks(drafts: Sequence[ChunkDraft], version: VersionId, document: Document
             title_path=draft.title_path,
             tokens=draft.tokens,
             strategy=strategy,
+            mark=reason_of(draft.span.of(text)) if draft.level is ChunkLevel.CHILD else "",
         )
         for ordinal, draft in enumerate(drafts)
     )
