@@ -30,6 +30,7 @@ from kaijuan.ingest.ports import Recogniser
 
 _MOST_PAGES = 20_000
 _MOST_OUTLINE = 5_000
+_WINDOW = 128
 _JUNK_TITLE = re.compile(
     r"^(?:untitled.*|无标题.*|document\d*|\(anonymous\)|doi:.*|[\d\W]+|microsoft (?:word|powerpoint|excel)\b.*|"
     r".*\.(?:docx?|indd|tex|dvi|qxd|pdf|pptx?))$",
@@ -61,14 +62,14 @@ class PdfParser:
 
     def parse(self, data: bytes, name: str) -> ParsedDocument:
         """Return the document's blocks, each with the places of its characters on the page."""
-        document = _open(data, name)
+        source = _Source(data, name)
         reader = PageReader(self.recogniser)
         try:
-            pages = _read(document, reader)
-            outlines = _outlines(document)
-            metadata = _metadata(document)
+            pages = _read(source, reader)
+            outlines = _outlines(source.document)
+            metadata = _metadata(source.document)
         finally:
-            document.close()
+            source.document.close()
         if not any(pages.lines):
             _refuse(pages, name, reader)
         kept = _without_contents(without_furniture(pages.lines, pages.heights))
@@ -76,7 +77,12 @@ class PdfParser:
         words = hyphenated_words(every)
         draft = Draft()
         body = body_of(every, outlined=mark_outline(kept, outlines))
-        for group in groups_of(kept, body):
+        title = str(metadata.pop("title", "")) or printed_title(kept, body)
+        groups = groups_of(kept, body)
+        # From here on each printed line is needed once: what is written goes, so that both are never held together.
+        del kept, every
+        pages.lines = []
+        for group in groups:
             made = written(group, words)
             kind = BlockKind.PARAGRAPH if made.unmade else group.kind
             sure = sureness(group.lines)
@@ -91,7 +97,7 @@ class PdfParser:
             )
             if made.unmade:
                 pages.unmade.append(group.lines[0].page)
-        title = str(metadata.pop("title", "")) or printed_title(kept, body)
+            group.lines.clear()
         parsed = draft.finish("pdf", name, title=title, metadata=metadata, warnings=_warnings(pages, reader))
         whole = replace(
             as_shown(parsed, reader.frames),
@@ -100,6 +106,22 @@ class PdfParser:
             unread_pages=tuple(sorted(pages.unread + pages.failed)),
         )
         return with_hidden(whole, pages.hidden)
+
+
+class _Source:
+    """A document, opened anew every so many pages: the library keeps what it has read of each of them."""
+
+    def __init__(self, data: bytes, name: str) -> None:
+        self._data = data
+        self._name = name
+        self.document = _open(data, name)
+
+    def page(self, index: int) -> Any:
+        """Return a page, to be closed by the caller; pages must be asked for in order."""
+        if index and index % _WINDOW == 0:
+            self.document.close()
+            self.document = _open(self._data, self._name)
+        return self.document[index]
 
 
 def _open(data: bytes, name: str) -> Any:
@@ -117,14 +139,14 @@ def _open(data: bytes, name: str) -> Any:
     return document
 
 
-def _read(document: Any, reader: PageReader) -> _Pages:
+def _read(source: _Source, reader: PageReader) -> _Pages:
     """Read page by page; a page that cannot be loaded is counted and named, never skipped in silence."""
     pages = _Pages()
     maker = LineMaker()
-    for index in range(len(document)):
+    for index in range(len(source.document)):
         number = index + 1
         try:
-            text = _read_page(document, index, reader)
+            text = _read_page(source, index, reader)
         except pypdfium.PdfiumError:
             pages.failed.append(number)
             text = PageText(width=0.0, height=0.0, runs=[], unread=False)
@@ -145,8 +167,8 @@ def _without_contents(pages: list[list[Line]]) -> list[list[Line]]:
     return [[line for line in lines if next(number) not in gone] for lines in pages]
 
 
-def _read_page(document: Any, index: int, reader: PageReader) -> PageText:
-    page = document[index]
+def _read_page(source: _Source, index: int, reader: PageReader) -> PageText:
+    page = source.page(index)
     try:
         return reader.read(page, index + 1, read_page(page))
     finally:

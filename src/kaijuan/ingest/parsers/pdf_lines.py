@@ -279,15 +279,22 @@ class LineMaker:
 
     def _edges(self, lefts: Sequence[float]) -> tuple[float, ...]:
         edges = []
+        shared = self._shared
         highest = lefts[0]
         for left in lefts:
-            highest = max(highest, left)  # kerning moves glyphs over each other; edges must not go back
-            edges.append(self.number(highest))
+            if left > highest:  # kerning moves glyphs over each other; edges must not go back
+                highest = left
+            rounded = round(highest, 1)
+            edges.append(shared.setdefault(rounded, rounded))
         return tuple(edges)
 
 
 def _append(run: Run, chars: list[str], lefts: list[float]) -> None:
     for place, char in enumerate(run.chars):
+        if "!" <= char <= "~" or "\u4e00" <= char <= "\u9fff":  # nearly all there is
+            chars.append(char)
+            lefts.append(run.lefts[place])
+            continue
         if char.isspace():
             if _is_layout_blank(run, place):
                 continue

@@ -6,7 +6,9 @@ recursive XY-cut (Nagy and Seth 1984), but lines that span it end a band, so tha
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Sequence
+from itertools import accumulate
 
 from kaijuan.ingest.parsers.pdf_columns import column_tables, framed_tables
 from kaijuan.ingest.parsers.pdf_figures import mark_figures
@@ -24,6 +26,8 @@ _WIDE_SHARE = 0.6
 _MOST_CROSSING = 0.4
 _DEEPEST = 2
 _CROSSING_SLACK = 2.0
+_STEPS = 60
+_LEAST_FRAME = 60.0
 
 
 def lines_in_order(runs: Sequence[Run], graphics: Graphics, page: int, maker: LineMaker) -> list[Line]:
@@ -34,7 +38,8 @@ def lines_in_order(runs: Sequence[Run], graphics: Graphics, page: int, maker: Li
     tables, rest = ruled_tables(_without_copies(runs), graphics.lying, graphics.standing, page, maker)
     near = join_near(rest)
     upright = [run for run in near if run.upright]
-    gutter = _gutter(upright) if upright else None
+    framed = sum(1 for rule in graphics.lying if rule.length >= _LEAST_FRAME) > 1
+    gutter = _gutter(upright) if upright and framed else None
     if gutter is not None:
         wide, upright = framed_tables(upright, graphics, page, maker, across=gutter)
         tables += wide
@@ -160,14 +165,25 @@ def _gutter(runs: Sequence[Run]) -> float | None:
     """
     left, right = min(run.x0 for run in runs), max(run.x1 for run in runs)
     width = right - left
+    crossings = _crossings(runs, left, width)
     best, best_crossing = None, _MOST_CROSSING * len(runs)
-    steps = 60
-    for step in range(steps // 5, steps - steps // 5 + 1):
-        x = left + width * step / steps
-        crossing = sum(1 for run in runs if _crosses(run, x))
-        if crossing < best_crossing and _is_filled(runs, x, left, right):
-            best, best_crossing = x, crossing
+    for step in range(_STEPS // 5, _STEPS - _STEPS // 5 + 1):
+        x = left + width * step / _STEPS
+        if crossings[step] < best_crossing and _is_filled(runs, x, left, right):
+            best, best_crossing = x, crossings[step]
     return best
+
+
+def _crossings(runs: Sequence[Run], left: float, width: float) -> list[int]:
+    """Return how many runs cross each of the places that part the width into equal steps."""
+    steps = [0] * (_STEPS + 2)
+    for run in runs if width > 0 else ():
+        first = math.floor((run.x0 + _CROSSING_SLACK - left) * _STEPS / width) + 1
+        last = math.ceil((run.x1 - _CROSSING_SLACK - left) * _STEPS / width) - 1
+        if first <= last:
+            steps[min(max(first, 0), _STEPS + 1)] += 1
+            steps[min(max(last + 1, 0), _STEPS + 1)] -= 1
+    return list(accumulate(steps))
 
 
 def _is_filled(runs: Sequence[Run], x: float, left: float, right: float) -> bool:

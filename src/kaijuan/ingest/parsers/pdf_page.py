@@ -7,7 +7,7 @@ import math
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from itertools import pairwise
-from typing import Any
+from typing import Any, NamedTuple
 
 import pypdfium2.raw as pdfium
 
@@ -30,8 +30,7 @@ _MAX_OBJECTS = 2000
 _BAD_SHARE = 0.3
 
 
-@dataclass(frozen=True, slots=True)
-class Glyph:
+class Glyph(NamedTuple):
     """A character and its box as shown: origin top left, in points."""
 
     char: str
@@ -40,7 +39,7 @@ class Glyph:
     x1: float
     y1: float
     size: float
-    index: int
+    number: int
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -105,29 +104,33 @@ def _glyphs(text: Any, place: Place, width: float, height: float, outside: list[
     """
     rect = pdfium.FS_RECTF()
     by_reference = ctypes.byref(rect)
+    code_of, box_of, size_of = pdfium.FPDFText_GetUnicode, pdfium.FPDFText_GetLooseCharBox, pdfium.FPDFText_GetFontSize
     high = 0
     for index in range(pdfium.FPDFText_CountChars(text)):
-        code = pdfium.FPDFText_GetUnicode(text, index)
-        if 0xD800 <= code < 0xDC00:  # characters above U+FFFF come as two halves
-            high = code
-            continue
-        if 0xDC00 <= code < 0xE000:
+        code = code_of(text, index)
+        if 0xD800 <= code < 0xE000:  # characters above U+FFFF come as two halves
+            if code < 0xDC00:
+                high = code
+                continue
             code = 0x10000 + ((high - 0xD800) << 10) + (code - 0xDC00) if high else 0xFFFD
         high = 0
-        if code == 0 or code > 0x10FFFF or not pdfium.FPDFText_GetLooseCharBox(text, index, by_reference):
+        if code == 0 or code > 0x10FFFF or not box_of(text, index, by_reference):
             continue
-        low, top = sorted((rect.bottom, rect.top))
-        x0, y0, x1, y1 = place(rect.left, low, rect.right, top)
-        middle_x, middle_y = (x0 + x1) / 2, (y0 + y1) / 2
-        if not (-1 <= middle_x <= width + 1 and -1 <= middle_y <= height + 1):
+        low, top = rect.bottom, rect.top
+        x0, y0, x1, y1 = (
+            place(rect.left, low, rect.right, top) if low <= top else place(rect.left, top, rect.right, low)
+        )
+        if not (-2 <= x0 + x1 <= 2 * width + 2 and -2 <= y0 + y1 <= 2 * height + 2):
             if len(outside) < _MOST_OUTSIDE:
                 outside.append(chr(code))
             continue
-        size = pdfium.FPDFText_GetFontSize(text, index)
+        size = size_of(text, index)
         tall = max(y1 - y0, 0.0)
         if not 0.5 * size <= tall <= 2.5 * size:
             size = tall * 0.9  # the text matrix scales, not the font
-        yield Glyph(chr(code), max(x0, 0.0), max(y0, 0.0), min(x1, width), min(y1, height), size, index)
+        if x0 < 0 or y0 < 0 or x1 > width or y1 > height:
+            x0, y0, x1, y1 = max(x0, 0.0), max(y0, 0.0), min(x1, width), min(y1, height)
+        yield Glyph(chr(code), x0, y0, x1, y1, size, index)
 
 
 def _cut(glyphs: list[Glyph]) -> Iterator[list[Glyph]]:
@@ -190,7 +193,7 @@ def _run(text: Any, part: list[Glyph]) -> Run:
     backward = sum(1 for step in steps if step < -0.5) > len(steps) * 0.3
     down = _runs_upward_or_down(part)
     sizes = sorted(glyph.size for glyph in solid)
-    middle = solid[len(solid) // 2].index
+    middle = solid[len(solid) // 2].number
     bold, fixed = _font(text, middle)
     angle = pdfium.FPDFText_GetCharAngle(text, middle) % _QUARTER
     slanted = _SLANT < angle < _QUARTER - _SLANT

@@ -34,7 +34,8 @@ def parted_by_sight(runs: Sequence[Run], graphics: Graphics, page: Any) -> tuple
     on which nothing else stands, but then they are named as hidden too.
     """
     unseen = [run for run in runs if _is_hidden(run, graphics)]
-    pale = [run for run in runs if not run.unseen and not _is_tiny(run) and _has_no_contrast(run, graphics)]
+    grounds = _Grounds(graphics)
+    pale = [run for run in runs if not run.unseen and grounds.may_hide(run) and _has_no_contrast(run, graphics)]
     if pale:
         unseen += _without_drawn(pale, page)
     if not unseen:
@@ -45,6 +46,21 @@ def parted_by_sight(runs: Sequence[Run], graphics: Graphics, page: Any) -> tuple
     if not seen and all(run.unseen for run in unseen):
         return list(runs), texts
     return seen, texts
+
+
+class _Grounds:
+    """Says by colour alone which runs may not stand out: nearly all text is dark, and no ground is."""
+
+    def __init__(self, graphics: Graphics) -> None:
+        self._colours = {_WHITE, *(colour for _, colour in graphics.areas)}
+        self._known: dict[int, bool] = {}
+
+    def may_hide(self, run: Run) -> bool:
+        known = self._known.get(run.colour)
+        if known is None:
+            known = any(_contrast(run.colour, ground) < _LEAST_CONTRAST for ground in self._colours)
+            self._known[run.colour] = known
+        return known and not _is_tiny(run)
 
 
 def _is_tiny(run: Run) -> bool:
@@ -168,12 +184,13 @@ def _follows(whole: Run, run: Run) -> bool:
 
 
 def _is_watermark(run: Run, runs: Sequence[Run], usual: float, graphics: Graphics) -> bool:
+    large = run.size >= _LARGE and run.size > _LARGER * usual
+    if not large and not run.slanted:
+        return False
     pale = _contrast(run.colour, _ground(run, graphics)) < _FAINT
     if run.slanted:
-        return pale or (run.size >= _LARGE and run.size > _LARGER * usual)
-    if not pale or run.size < _LARGE or run.size <= _LARGER * usual:
-        return False
-    return sum(1 for other in runs if other is not run and _overlap(run, other)) >= _LEAST_UNDER
+        return pale or large
+    return pale and sum(1 for other in runs if other is not run and _overlap(run, other)) >= _LEAST_UNDER
 
 
 def _overlap(a: Run, b: Run) -> bool:
