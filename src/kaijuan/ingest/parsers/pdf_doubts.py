@@ -25,9 +25,9 @@ _VOWELS = frozenset("aeiouyAEIOUYäöüéèáàíóúåæøÄÖÜ")
 _FILLS = 0.75
 _CHECKED = 3
 """A layer over scans that was right on so many pages is believed on the others."""
-_AGREES = 0.5
+_AGREES = 0.85
 _SURE = 0.8
-_ENOUGH = 0.4
+_ENOUGH = 0.7
 
 
 class Doubts:
