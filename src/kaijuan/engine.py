@@ -328,6 +328,7 @@ class Kaijuan:
             named=self.config.sources,
             limits=self.config.ingest,
             cache=self.home / "cache",
+            attachments=lambda data, name, kind: self._pool().attachments(data, name, kind),
         )
 
     def _pool(self) -> ParserPool:

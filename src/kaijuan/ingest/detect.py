@@ -15,6 +15,7 @@ from kaijuan.errors import (
 )
 from kaijuan.ingest.encoding import decode, peek
 from kaijuan.ingest.kinds import CONTAINERS, ENDINGS, WORDS, ending, is_firm, may_pass, named_kind
+from kaijuan.ingest.zip_directory import entries_listed
 
 _PLAIN = frozenset({"txt", "text", "log"})
 _OLE = b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1"
@@ -50,6 +51,7 @@ _PACKAGES = (
     ("ppt/presentation.xml", "pptx"),
     ("META-INF/container.xml", "epub"),
 )
+_MOST_PACKAGE_ENTRIES = 20_000
 _OPEN_DOCUMENTS = {"text": "odt", "spreadsheet": "ods", "presentation": "odp"}
 _OPEN_DOCUMENT = re.compile(rb"application/vnd\.oasis\.opendocument\.(text|spreadsheet|presentation)\b")
 _STREAMS = {
@@ -178,6 +180,8 @@ def _holds(data: bytes, stream: str) -> bool:
 
 
 def _package_kind(data: bytes, name: str, named: str) -> str:
+    if entries_listed(data) > _MOST_PACKAGE_ENTRIES:
+        return "zip"  # no program writes so many parts, and only to look at them would take long
     try:
         with zipfile.ZipFile(io.BytesIO(data)) as package:
             members = set(package.namelist())

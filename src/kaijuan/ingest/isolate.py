@@ -27,6 +27,7 @@ from kaijuan.errors import (
     ParseTimeoutError,
     UnsupportedDocumentError,
 )
+from kaijuan.ingest.containers.attachments import TASK as ATTACHMENTS
 from kaijuan.ingest.frames import BadFrameError, document_from_plain, read_frame, write_frame
 from kaijuan.ingest.metadata import with_storable
 from kaijuan.ingest.parser_child import OUT_OF_MEMORY
@@ -110,6 +111,11 @@ class ParserPool:
         reply = await self._ask({"task": task, "data": data, "name": name, "arguments": arguments})
         return reply.get("result")
 
+    async def attachments(self, data: bytes, name: str, kind: str) -> list[tuple[str, bytes]]:
+        """Return names and bytes of what is attached to a message, read in a parser process."""
+        found = await self.run(ATTACHMENTS, data, name, file=name, kind=kind)
+        return [(str(named), bytes(content)) for named, content in found]
+
     async def _ask(self, request: dict[str, Any]) -> dict[str, Any]:
         if self._closed:
             raise ClosedError("The parser pool is closed.")
@@ -170,6 +176,9 @@ class ParserPool:
         with self._lock:
             if self._closed:
                 raise ClosedError("The parser pool is closed.")
+            while self._idle and not self._idle[-1].lives:
+                # It died while it had nothing to do: no file is to blame.
+                self._idle.pop().end()
             child = self._idle.pop() if self._idle else _Child(self._memory_mb, self._recognising)
             self._busy.add(child)
             return child
@@ -296,6 +305,11 @@ class _Child:
     def _time_out(self) -> None:
         self._late = True
         self.kill()
+
+    @property
+    def lives(self) -> bool:
+        """Whether the process has not ended."""
+        return self._process.poll() is None
 
     def is_worn(self, memory_mb: int) -> bool:
         """Say whether the process should be replaced: libraries leak, and the next file needs its full allowance."""

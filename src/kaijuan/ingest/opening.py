@@ -14,7 +14,7 @@ from pydantic import ValidationError
 from kaijuan.errors import UsageError
 from kaijuan.ingest.ports import Source
 from kaijuan.ingest.settings import IngestSettings
-from kaijuan.ingest.sources.expanding import ExpandingSource
+from kaijuan.ingest.sources.expanding import Ask, ExpandingSource
 from kaijuan.ingest.sources.settings import BUILT_IN, OtherSourceSettings, SourceSettings
 
 _NAME = re.compile(r"(?:(?P<kind>[a-z0-9]+):)?(?P<name>[^\s:/\\#]+)(?(kind)|:)")
@@ -61,6 +61,8 @@ class Opener:
     limits: IngestSettings
     cache: Path
     """Folder for what sources keep between walks."""
+    attachments: Ask | None = None
+    """Reads messages in another process."""
     _bare: dict[str, Source] = field(default_factory=dict)
 
     def open(self, target: str, narrowing: Narrowing | None = None) -> Opened:
@@ -102,7 +104,7 @@ class Opener:
 
     def _opened(self, word: str, settings: SourceSettings | None, target: str) -> Opened:
         made: Source = self.load(word).from_settings(self.limits, settings, self.cache)
-        return Opened(source=ExpandingSource(made, self.limits), target=target)
+        return Opened(source=ExpandingSource(made, self.limits, self.attachments), target=target)
 
     def _advice(self) -> str:
         known = f" Named sources: {', '.join(f'{name}:' for name in self.named)}." if self.named else ""

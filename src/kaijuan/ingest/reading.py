@@ -52,7 +52,6 @@ async def readings(
 
     `recogniser` is the "module:Class" by which pictures are read, "" for none.
     """
-    source = ExpandingSource(FileSource(max_bytes=settings.max_bytes), settings)
     pool = ParserPool(
         parsers,
         seconds=settings.parse_seconds,
@@ -60,6 +59,7 @@ async def readings(
         recogniser=recogniser,
         recognise_seconds=settings.recognise_seconds,
     )
+    source = ExpandingSource(FileSource(max_bytes=settings.max_bytes), settings, pool.attachments)
     try:
         async for found in source.walk(path):
             if isinstance(found, SourceFailure):

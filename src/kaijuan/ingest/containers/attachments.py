@@ -1,42 +1,48 @@
-"""What is attached to a message, as documents beside it."""
+"""What is attached to a message, as documents beside it.
+
+Reading a message is work that a hostile one can make long, so it is done where a limit of time and memory holds:
+`attached` is the task for a parser process.
+"""
 
 from __future__ import annotations
 
 import posixpath
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 
-from kaijuan.errors import DocumentError
+from kaijuan.errors import DocumentError, ParseMemoryError, ParseTimeoutError
 from kaijuan.ingest.containers.member import Budget, Member
-from kaijuan.ingest.mail.message import Mail
 from kaijuan.ingest.mail.mime import read_mime
 from kaijuan.ingest.mail.outlook import read_outlook
 
+TASK = "kaijuan.ingest.containers.attachments:attached"
+_READERS = {"eml": read_mime, "msg": read_outlook}
 
-def mime_attachments(data: bytes, name: str, budget: Budget) -> Iterator[Member | DocumentError]:
-    """Yield what is attached to an e-mail file."""
-    yield from _attached(read_mime, data, name, budget)
-
-
-def outlook_attachments(data: bytes, name: str, budget: Budget) -> Iterator[Member | DocumentError]:
-    """Yield what is attached to an Outlook message."""
-    yield from _attached(read_outlook, data, name, budget)
+Attached = Callable[[bytes, str, str], Sequence[tuple[str, bytes]]]
+"""Bytes, file name and kind of a message to the names and bytes of what is attached; raises DocumentError."""
 
 
-def _attached(
-    read: Callable[[bytes, str], Mail], data: bytes, name: str, budget: Budget
-) -> Iterator[Member | DocumentError]:
+def attached(data: bytes, *, file: str, kind: str) -> list[tuple[str, bytes]]:
+    """Return names and bytes of what is attached to a message, as plain data."""
+    return [(one.name, one.data) for one in _READERS[kind](data, file).attachments]
+
+
+def members(data: bytes, name: str, budget: Budget, *, kind: str, read: Attached) -> Iterator[Member | DocumentError]:
+    """Yield what is attached to a message of a kind, read by `read`."""
     try:
-        mail = read(data, name)
+        found = read(data, name, kind)
+    except (ParseTimeoutError, ParseMemoryError) as error:
+        yield error
+        return
     except DocumentError:
         return  # said when the message itself is read
     seen: dict[str, int] = {}
-    for attachment in mail.attachments:
-        path = posixpath.basename(attachment.name.replace("\\", "/").replace("\x00", "")) or "part"
+    for named, content in found:
+        path = posixpath.basename(named.replace("\\", "/").replace("\x00", "")) or "part"
         seen[path] = seen.get(path, 0) + 1
         path = path if seen[path] == 1 else f"{path}~{seen[path]}"
         try:
-            budget.take(f"{path} of {name}", len(attachment.data))
+            budget.take(f"{path} of {name}", len(content))
         except DocumentError as error:
             yield error
             continue
-        yield Member(path=path, data=attachment.data)
+        yield Member(path=path, data=content)

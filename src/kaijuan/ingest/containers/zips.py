@@ -17,9 +17,12 @@ from kaijuan.errors import (
 )
 from kaijuan.ingest.containers.member import Budget, Member
 from kaijuan.ingest.encoding import decode
+from kaijuan.ingest.zip_directory import entries_listed
 
 _UTF8_NAME = 0x800
 _LOCKED = 1
+_MOST_LISTED = 200_000
+"""An archive that lists more is not even opened, unless as many may be taken from it."""
 
 
 def members(data: bytes, name: str, budget: Budget) -> Iterator[Member | DocumentError]:
@@ -27,6 +30,10 @@ def members(data: bytes, name: str, budget: Budget) -> Iterator[Member | Documen
 
     What a member declares is checked before it is unpacked, and no more than that is unpacked.
     """
+    most = max(budget.members_left, _MOST_LISTED)
+    if entries_listed(data) > most:
+        yield OversizeDocumentError(f"{name} lists more than {most:,} files.", hint="Split it.")
+        return
     try:
         archive = zipfile.ZipFile(io.BytesIO(data))
         entries = [entry for entry in archive.infolist() if not entry.is_dir()]

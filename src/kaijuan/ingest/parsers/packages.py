@@ -6,6 +6,7 @@ import io
 import zipfile
 
 from kaijuan.errors import BrokenDocumentError, EncryptedDocumentError, OversizeDocumentError
+from kaijuan.ingest.zip_directory import entries_listed
 
 _MOST_ENTRIES = 10_000
 _MOST_BYTES = 600 * 1024 * 1024
@@ -20,6 +21,8 @@ def check_package(data: bytes, name: str) -> None:
 
     zipfile never unpacks more than an entry declares, so checking the declarations bounds the work.
     """
+    if entries_listed(data) > _MOST_ENTRIES:
+        raise OversizeDocumentError(f"{name} has more than {_MOST_ENTRIES:,} parts.")
     try:
         with zipfile.ZipFile(io.BytesIO(data)) as package:
             entries = package.infolist()
@@ -27,7 +30,7 @@ def check_package(data: bytes, name: str) -> None:
         raise BrokenDocumentError(f"{name} is a damaged package: {error}.") from error
     if any(entry.flag_bits & 1 for entry in entries):
         raise EncryptedDocumentError(f"{name} is protected with a password.")
-    if len(entries) > _MOST_ENTRIES or sum(entry.file_size for entry in entries) > _MOST_BYTES:
+    if sum(entry.file_size for entry in entries) > _MOST_BYTES:
         raise OversizeDocumentError(f"{name} would unpack to more than {_MOST_BYTES // 2**20} MiB.")
     for entry in entries:
         is_xml = entry.filename.endswith((".xml", ".rels"))

@@ -6,12 +6,14 @@ from a file is below its address, and goes when the file goes.
 
 from __future__ import annotations
 
+import asyncio
 import io
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Sequence
+from concurrent.futures import CancelledError, Future
 from dataclasses import dataclass
 from urllib.parse import quote
 
-from kaijuan.errors import DocumentError, OversizeDocumentError
+from kaijuan.errors import BrokenDocumentError, DocumentError, OversizeDocumentError
 from kaijuan.ingest.containers import attachments, mailboxes, zips
 from kaijuan.ingest.containers.member import Budget, Member
 from kaijuan.ingest.detect import container_of, may_be_container
@@ -21,22 +23,25 @@ from kaijuan.ingest.sources.files import CORPUS_ENDINGS, is_junk
 from kaijuan.ingest.sources.records import RecordFile, records_in
 from kaijuan.ingest.sources.stepping import stepped
 
-_READERS = {
-    "zip": zips.members,
-    "mbox": mailboxes.members,
-    "eml": attachments.mime_attachments,
-    "msg": attachments.outlook_attachments,
-}
+_READERS = {"zip": zips.members, "mbox": mailboxes.members}
 _THEMSELVES = frozenset({"eml", "msg"})
 """Containers that are documents too."""
 
 
-class ExpandingSource:
-    """A source whose archives, mailboxes and messages are opened. Everything else passes as it is."""
+Ask = Callable[[bytes, str, str], Awaitable[Sequence[tuple[str, bytes]]]]
+"""As `attachments.Attached`, elsewhere: in a parser process."""
 
-    def __init__(self, inner: Source, settings: IngestSettings) -> None:
+
+class ExpandingSource:
+    """A source whose archives, mailboxes and messages are opened. Everything else passes as it is.
+
+    With `ask`, messages are read there; without, in this process and without limits of time and memory.
+    """
+
+    def __init__(self, inner: Source, settings: IngestSettings, ask: Ask | None = None) -> None:
         self._inner = inner
         self._settings = settings
+        self._ask = ask
 
     def accepts(self, target: str) -> bool:
         """Say whether `target` is for the source within."""
@@ -55,7 +60,9 @@ class ExpandingSource:
                 if isinstance(found, SourceFailure) or found.kind or not _may_hold_documents(found):
                     yield found
                     continue
-                async for part in stepped(expanded(found, self._settings)):
+                asking = _Asking(self._ask, asyncio.get_running_loop())
+                parts = expanded(found, self._settings, asking.attached if self._ask else here)
+                async for part in stepped(parts, leaving=asking.leave):
                     yield part
         finally:
             close = getattr(walk, "aclose", None)
@@ -63,20 +70,56 @@ class ExpandingSource:
                 await close()
 
 
-def expanded(item: SourceItem, settings: IngestSettings) -> Iterator[SourceItem | SourceFailure]:
+def here(data: bytes, name: str, kind: str) -> Sequence[tuple[str, bytes]]:
+    """Return what is attached to a message, read in this process."""
+    try:
+        return attachments.attached(data, file=name, kind=kind)
+    except RecursionError as error:
+        raise BrokenDocumentError(f"{name} is nested too deeply.") from error
+
+
+class _Asking:
+    """Lets the thread of a walk wait for what the event loop does, until the walk is left."""
+
+    def __init__(self, ask: Ask | None, loop: asyncio.AbstractEventLoop) -> None:
+        self._ask = ask
+        self._loop = loop
+        self._asked: Future[Sequence[tuple[str, bytes]]] | None = None
+
+    def attached(self, data: bytes, name: str, kind: str) -> Sequence[tuple[str, bytes]]:
+        """Return what is attached to a message."""
+        self._asked = asyncio.run_coroutine_threadsafe(self._answer(data, name, kind), self._loop)
+        try:
+            return self._asked.result()
+        except CancelledError as error:
+            raise BrokenDocumentError(f"{name} was left before it was read.") from error
+
+    async def _answer(self, data: bytes, name: str, kind: str) -> Sequence[tuple[str, bytes]]:
+        return await self._ask(data, name, kind) if self._ask else ()
+
+    def leave(self) -> None:
+        """End what is being asked; its process ends with it."""
+        if self._asked is not None:
+            self._asked.cancel()
+
+
+def expanded(
+    item: SourceItem, settings: IngestSettings, attached: attachments.Attached = here
+) -> Iterator[SourceItem | SourceFailure]:
     """Yield an item, or what is in it when it is a container, to any depth that the settings allow."""
     budget = Budget(
         max_bytes=settings.max_bytes,
         bytes_left=settings.max_unpacked_bytes,
         members_left=settings.max_members,
     )
-    yield from _Opening(budget, settings.max_depth).open(item, 0)
+    yield from _Opening(budget, settings.max_depth, attached).open(item, 0)
 
 
 @dataclass(frozen=True, slots=True)
 class _Opening:
     budget: Budget
     max_depth: int
+    attached: attachments.Attached
 
     def open(self, item: SourceItem, depth: int) -> Iterator[SourceItem | SourceFailure]:
         kind = container_of(item.data, item.name)
@@ -92,13 +135,18 @@ class _Opening:
                 )
                 yield _failure(item.source, error)
             return
-        for found in _READERS[kind](item.data, item.name, self.budget):
+        for found in self._members(kind, item):
             if isinstance(found, DocumentError):
                 yield _failure(item.source, found)
                 if self.budget.is_spent:
                     return
             elif not any(map(is_junk, found.path.split("/"))):
                 yield from self.open(_member(item, found), depth + 1)
+
+    def _members(self, kind: str, item: SourceItem) -> Iterator[Member | DocumentError]:
+        if kind in _THEMSELVES:
+            return attachments.members(item.data, item.name, self.budget, kind=kind, read=self.attached)
+        return _READERS[kind](item.data, item.name, self.budget)
 
     def _corpus(self, item: SourceItem) -> Iterator[SourceItem | SourceFailure]:
         file = RecordFile(source=item.source, name=item.name, separator=_separator(item.source))

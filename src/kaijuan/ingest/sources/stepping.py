@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import AsyncIterator, Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 
 from kaijuan.ingest.ports import SourceFailure, SourceItem
@@ -12,11 +12,14 @@ _MOST_ITEMS = 64
 _MOST_BYTES = 256 * 1024
 
 
-async def stepped(items: Iterator[SourceItem | SourceFailure]) -> AsyncIterator[SourceItem | SourceFailure]:
+async def stepped(
+    items: Iterator[SourceItem | SourceFailure], *, leaving: Callable[[], None] = lambda: None
+) -> AsyncIterator[SourceItem | SourceFailure]:
     """Yield from `items`, which advance on one thread of their own.
 
     Small items are fetched some at a time, because a corpus of 26,000 lines would spend its time changing threads;
-    what is held at once is a quarter of a MiB and one item.
+    what is held at once is a quarter of a MiB and one item. `leaving` is called when the walk ends or is left, and
+    must free the thread should it wait for something.
     """
     loop = asyncio.get_running_loop()
     with ThreadPoolExecutor(max_workers=1, thread_name_prefix="kaijuan-source") as reader:
@@ -25,6 +28,7 @@ async def stepped(items: Iterator[SourceItem | SourceFailure]) -> AsyncIterator[
                 for item in some:
                     yield item
         finally:
+            leaving()
             # On the same thread: connections to databases may be closed on no other.
             await loop.run_in_executor(reader, _close, items)
 
