@@ -19,6 +19,10 @@ HTML = {
     "unclosed": ("<font><p>", ""),
     "list": ("<ul><li>item", "</ul>"),
     "table": ("<table><tr><td>", "</table>"),
+    "list in list": ("<ul>", "</ul>"),
+    "definitions": ("<dl>", "</dl>"),
+    "table in table": ("<table><tbody>", "</tbody></table>"),
+    "list in heading": ("<h2><ol>", "</ol></h2>"),
     "quote": ("<blockquote>", "</blockquote>"),
     "worse": ("</b></i>&x;<q><q>", ""),
 }

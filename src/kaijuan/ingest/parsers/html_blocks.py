@@ -88,7 +88,8 @@ class _Walk:
             self._flow(node, depth, out, inline)
 
     def _block(self, node: Element, tag: str, depth: int) -> list[Piece]:
-        made = self._shaped(node, tag, depth)
+        # Lists right inside lists and tables right inside tables come here without any flow between them.
+        made = self._shaped(node, tag, depth) if depth <= _DEEPEST else self.inside(node, depth)
         if not any(not piece.place for piece in made):
             return made
         place = self._place_of(node)
