@@ -72,9 +72,13 @@ _PIPE_TABLE = re.compile(r"(?:^[ \t]*\|.*\|[ \t]*(?:\n|\Z))+", re.M)
 _HTML_TABLE = re.compile(r"<table\b.*?</table>", re.S | re.I)
 
 
-def similarity(text: str, reference: str) -> float:
-    """Return how like two texts are, 0 to 1, by insertions and deletions of characters; merged cells count once."""
-    return Indel.normalized_similarity(plain(_told_once(text)), plain(_told_once(reference)))
+def likeness(text: str, reference: str) -> tuple[float, float]:
+    """Return how like two texts are, by insertions and deletions of characters, and how much of the second is in the
+    first; both 0 to 1. Merged cells count once."""
+    ours, theirs = plain(_told_once(text)), plain(_told_once(reference))
+    distance = Indel.distance(ours, theirs)
+    shared = (len(ours) + len(theirs) - distance) / 2
+    return 1 - distance / max(len(ours) + len(theirs), 1), shared / max(len(theirs), 1)
 
 
 def _told_once(text: str) -> str:

@@ -26,7 +26,7 @@ from typing import IO, Any
 import pypdfium2
 
 from bench.machine import machine
-from bench.markdown_scores import similarity, table_cells
+from bench.markdown_scores import likeness, table_cells
 from bench.parsing import FILES
 from bench.parsing_pdf import with_tables
 from bench.peers.environments import Peer, python_of, versions
@@ -162,7 +162,7 @@ def score(read: Read, folder: Path) -> None:
         if text is None:
             continue
         if reference := _reference(name):
-            row["similarity"] = round(similarity(text, reference), 4)
+            row["similarity"], row["covered"] = (round(value, 4) for value in likeness(text, reference))
             if name not in KNOWN:
                 row["cells"] = table_cells(text, reference)
         if name in tables:

@@ -7,7 +7,7 @@ from pathlib import Path
 import pypdfium2
 import pytest
 from bench.fuzz_parsers import End, fresh, note
-from bench.markdown_scores import all_grids, similarity, table_cells
+from bench.markdown_scores import all_grids, likeness, table_cells
 from bench.parsing_pdf import f1, repeated
 from bench.parsing_peers import Child
 from bench.reading_order import tau, wanted, words_of
@@ -20,9 +20,10 @@ OTHER = "| x | y |\n| --- | --- |\n| 8 | 9 |\n"
 
 
 def test_marks_and_links_do_not_count_words_do() -> None:
-    assert similarity("# **A** [b](http://c)", "A b") == 1.0
-    assert similarity("<table><tr><td>A</td></tr></table>", "| A |") == 1.0
-    assert similarity("abcd", "abxd") == pytest.approx(0.75)
+    assert likeness("# **A** [b](http://c)", "A b") == (1.0, 1.0)
+    assert likeness("<table><tr><td>A</td></tr></table>", "| A |") == (1.0, 1.0)
+    assert likeness("abcd", "abxd") == (pytest.approx(0.75), pytest.approx(0.75))
+    assert likeness("abcd and more", "abcd")[1] == 1.0
 
 
 def test_cells_must_stand_in_their_places() -> None:
@@ -42,7 +43,7 @@ def test_merged_cells_repeated_or_blank_or_in_html_are_the_same() -> None:
     assert all_grids(merged) == [[["a", "a"], ["1", "2"]]]
     for text in (merged, "| a | a |\n| --- | --- |\n| 1 | 2 |", "| a | |\n| --- | --- |\n| 1 | 2 |"):
         assert table_cells(text, merged) == {"agreed": 3, "ours": 3, "reference": 3}
-        assert similarity(f"x\n\n{text}\n\ny", f"x\n\n{merged}\n\ny") == 1.0
+        assert likeness(f"x\n\n{text}\n\ny", f"x\n\n{merged}\n\ny") == (1.0, 1.0)
 
 
 def test_f1_is_of_all_cells_together() -> None:
