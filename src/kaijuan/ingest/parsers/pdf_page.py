@@ -162,7 +162,7 @@ def _is_repeat(last: Glyph, glyph: Glyph) -> bool:
     """Say whether a glyph is drawn twice a hair apart, which makes bold without a bold font."""
     if glyph.char != last.char:
         return False
-    near = 0.2 * max(last.x1 - last.x0, 0.5)
+    near = 0.2 * max(last.x1 - last.x0, 0.1)
     return abs(glyph.x0 - last.x0) < near and abs(glyph.y0 - last.y0) < near
 
 
