@@ -12,7 +12,7 @@ from kaijuan.ingest.detect import kind_of
 from kaijuan.ingest.isolate import ParserPool
 from kaijuan.ingest.ports import SourceItem
 
-_REVISIONS = {"docx": "5", "eml": "4", "html": "5", "markdown": "4", "msg": "4", "pptx": "4", "xlsx": "4"}
+_REVISIONS = {"docx": "5", "eml": "4", "html": "5", "markdown": "4", "msg": "4", "pdf": "4", "pptx": "4", "xlsx": "4"}
 """By kind; raised when a built-in parser starts to read its files differently. The next run reads those again."""
 _FIRST_REVISION = "3"
 PICTURED = frozenset({"docx", "epub", "image", "odp", "ods", "odt", "pdf", "pptx", "xlsx"})
