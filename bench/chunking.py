@@ -31,6 +31,7 @@ from kaijuan.ingest.parsers.code import CodeParser
 from kaijuan.ingest.parsers.markdown import MarkdownParser
 from kaijuan.ingest.ports import Parser, Tokenizer
 from kaijuan.ingest.settings import CutSettings
+from kaijuan.testing.contracts.chunker import ready
 
 ARTICLES = "零一二三四五六七八九"
 TEXTS = ("Chinese prose", "English prose", "statute", "table", "Python")
@@ -145,7 +146,7 @@ def measured(name: str, tokenizer: Tokenizer, megabytes: float, rounds: int) -> 
 def _strategy(
     word: str, text: str, blocks: list[Block], tokenizer: Tokenizer, speed: Callable[[Callable[[], object]], float]
 ) -> Row:
-    chunker = registry.load("chunker", word)(CutSettings())
+    chunker = ready(registry.load("chunker", word)(CutSettings()))
     known = Remembering(tokenizer)
     drafts = chunker.chunk(text, blocks, known)
     return {

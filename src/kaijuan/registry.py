@@ -26,6 +26,7 @@ BUILT_IN = MappingProxyType(
         ("chunker", "list"): ("kaijuan.ingest.chunkers.atomic:ListChunker", ""),
         ("chunker", "parent_child"): ("kaijuan.ingest.chunkers.recursive:RecursiveChunker", ""),
         ("chunker", "recursive"): ("kaijuan.ingest.chunkers.recursive:RecursiveChunker", ""),
+        ("chunker", "semantic"): ("kaijuan.ingest.chunkers.semantic:SemanticChunker", ""),
         ("chunker", "sentence_window"): ("kaijuan.ingest.chunkers.sentence_window:SentenceWindowChunker", ""),
         ("chunker", "sliding"): ("kaijuan.ingest.chunkers.fixed:SlidingChunker", ""),
         ("chunker", "structural"): ("kaijuan.ingest.chunkers.structural:StructuralChunker", ""),

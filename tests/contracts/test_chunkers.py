@@ -5,7 +5,7 @@ import pytest
 from kaijuan import registry
 from kaijuan.ingest.ports import Chunker
 from kaijuan.ingest.settings import CutSettings
-from kaijuan.testing.contracts.chunker import ChunkerContract
+from kaijuan.testing.contracts.chunker import ChunkerContract, ready
 
 USUAL = CutSettings()
 SMALL = CutSettings(child_tokens=16, max_tokens=24, parent_tokens=60, window_chars=1000)
@@ -23,4 +23,4 @@ class TestChunkers(ChunkerContract):
 
     def make(self) -> Chunker:
         made: Chunker = registry.load("chunker", self.word)(self.sizes)
-        return made
+        return ready(made)

@@ -7,8 +7,9 @@ from hypothesis import strategies as st
 
 from kaijuan import registry
 from kaijuan.core.documents import BlockKind
+from kaijuan.ingest.ports import Chunker
 from kaijuan.ingest.settings import CutSettings
-from kaijuan.testing.contracts.chunker import PieceTokenizer, blocks_of, check_drafts
+from kaijuan.testing.contracts.chunker import PieceTokenizer, blocks_of, check_drafts, ready
 
 WORDS = sorted(registry.targets("chunker"))
 words = st.sampled_from(
@@ -63,7 +64,11 @@ def test_children_cover_everything_and_none_is_too_long(
     parts: list[tuple[BlockKind, str]], limits: CutSettings, gap: str, word: str
 ) -> None:
     text, blocks = blocks_of(*parts, gap=gap)
-    make = registry.load("chunker", word)
+    kind = registry.load("chunker", word)
+
+    def make(limits: CutSettings) -> Chunker:
+        return ready(kind(limits))
+
     drafts = make(limits).chunk(text, blocks, PieceTokenizer())
     overlap = word == "sentence_window"
     check_drafts(text, blocks, drafts, PieceTokenizer(), limits.max_tokens, parents_overlap=overlap)

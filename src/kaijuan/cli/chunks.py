@@ -137,6 +137,7 @@ async def _cut(session: Session, config: Config, found: list[Reading], names: li
 
     from kaijuan import registry
     from kaijuan.engine import make_embedder
+    from kaijuan.index.embed import blocking_similarity
     from kaijuan.ingest.chunkers.preview import compared
 
     with tempfile.TemporaryDirectory() as spare:
@@ -145,8 +146,11 @@ async def _cut(session: Session, config: Config, found: list[Reading], names: li
         embedder = make_embedder(config.embedder, cache if cache.is_dir() else Path(spare))
         try:
             load = partial(registry.load, "chunker")
+            like = blocking_similarity(embedder, config.index.embed_batch)
             return [
-                compared(one.document, names, config.chunk, load, embedder) if one.document is not None else None
+                await asyncio.to_thread(compared, one.document, names, config.chunk, load, embedder, like)
+                if one.document is not None
+                else None
                 for one in found
             ]
         finally:

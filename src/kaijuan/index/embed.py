@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+import asyncio
+from collections.abc import Callable, Iterator, Sequence
 from functools import lru_cache
 
 import numpy as np
@@ -62,6 +63,29 @@ def _names(title: str, path: Sequence[str]) -> Iterator[str]:
         if name.strip() and name != before:
             yield name
         before = name
+
+
+def blocking_similarity(embedder: Embedder, batch: int) -> Callable[[Sequence[str], int], Sequence[float]]:
+    """Return what says how like each text is to one some places later, for threads beside the running event loop.
+
+    Called on the loop's own thread it would wait for itself, so it raises RuntimeError there.
+    """
+    loop = asyncio.get_running_loop()
+
+    def similarity(texts: Sequence[str], apart: int) -> Sequence[float]:
+        if _is_on(loop):
+            raise RuntimeError("vectors are waited for on the thread that makes them")
+        vectors = asyncio.run_coroutine_threadsafe(embedded(embedder, texts, batch), loop).result()
+        return [float(value) for value in (vectors[:-apart] * vectors[apart:]).sum(axis=1)]
+
+    return similarity
+
+
+def _is_on(loop: asyncio.AbstractEventLoop) -> bool:
+    try:
+        return asyncio.get_running_loop() is loop
+    except RuntimeError:
+        return False
 
 
 async def embedded(embedder: Embedder, texts: Sequence[str], batch: int) -> Vectors:

@@ -155,8 +155,25 @@ class Chunker(Protocol):
         covered by the title path and the parents), none is above the token limit, parents cover their children."""
 
 
+class Similarity(Protocol):
+    """How like texts are to later ones. Blocks while vectors are made: never called on an event loop."""
+
+    def __call__(self, texts: Sequence[str], apart: int, /) -> Sequence[float]:
+        """Return the cosine similarity of each text with the one `apart` places later: `apart` fewer than texts."""
+
+
+@runtime_checkable
+class NeedsSimilarity(Protocol):
+    """A chunker that is given what makes vectors before it cuts."""
+
+    similarity: Similarity | None
+
+
 class Chunking(Protocol):
     """Which chunker cuts a document. Pure: a kind and a shape always lead to the same chunker."""
+
+    def given(self, similarity: Similarity) -> Chunking:
+        """Return the same choice, whose chunkers can ask how like texts are."""
 
     def shape_of(self, kind: str, text: str, blocks: Sequence[Block | ParsedBlock]) -> str:
         """Return what the document looks like, with the revision of the rules that say so. No colon in it."""

@@ -39,7 +39,7 @@ class ChunkSettings(CutSettings):
 
     strategy: str = "recursive"
     """For documents that no table below names. auto chooses by kind and shape; by name: code, faq, fixed, legal, list,
-    parent_child, recursive, sentence_window, sliding, structural, table, or a chunker of another package."""
+    parent_child, recursive, semantic, sentence_window, sliding, structural, table, or a chunker of another package."""
     by_kind: Mapping[str, str] = Field(default_factory=dict)
     """Strategies for kinds of documents: pdf = "structural". Kinds are those that `kaijuan list` shows."""
     by_shape: Mapping[Shape, str] = Field(default_factory=dict)

@@ -16,6 +16,7 @@ from kaijuan.core.reviews import Review, ReviewState
 from kaijuan.core.snapshots import OPEN
 from kaijuan.errors import NotFoundError
 from kaijuan.index.catalog import Catalog, KnowledgeBase
+from kaijuan.index.embed import blocking_similarity
 from kaijuan.index.ports import BlobStore, Embedder, Index, IndexStore
 from kaijuan.index.publish import Reached
 from kaijuan.index.rebuild import Plan, Told, drop_others, open_space, rebuild
@@ -225,7 +226,7 @@ class Ingest:
         info = self.embedder.info
         return Pipeline(
             read=self.read,
-            chunking=self.chunking,
+            chunking=self.chunking.given(blocking_similarity(self.embedder, self.index_settings.embed_batch)),
             tokenizer=self.embedder,
             parsing=self.parsing,
             measure=f"{info.name}/{info.max_tokens}",

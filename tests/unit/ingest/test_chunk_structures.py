@@ -12,6 +12,7 @@ from kaijuan import registry
 from kaijuan.core.documents import Block, BlockKind, ChunkLevel, TextLine
 from kaijuan.core.ids import BlockId
 from kaijuan.core.spans import Span
+from kaijuan.errors import UsageError
 from kaijuan.ingest.chunkers.articles import articles, references
 from kaijuan.ingest.chunkers.pairs import pairs
 from kaijuan.ingest.chunkers.preview import blocks_of as without_ids
@@ -21,7 +22,7 @@ from kaijuan.ingest.parsers.code import CodeParser
 from kaijuan.ingest.parsers.markdown import MarkdownParser
 from kaijuan.ingest.ports import ChunkDraft, Chunker
 from kaijuan.ingest.settings import CutSettings
-from kaijuan.testing.contracts.chunker import PieceTokenizer, blocks_of, check_drafts
+from kaijuan.testing.contracts.chunker import PieceTokenizer, blocks_of, check_drafts, ready
 
 H, P, T, C, L = BlockKind.HEADING, BlockKind.PARAGRAPH, BlockKind.TABLE, BlockKind.CODE, BlockKind.LIST
 SIZES = CutSettings()
@@ -30,7 +31,7 @@ Texts = tuple[str, list[Block]]
 
 def chunker(word: str, sizes: CutSettings = SIZES) -> Chunker:
     made: Chunker = registry.load("chunker", word)(sizes)
-    return made
+    return ready(made)
 
 
 def cut(word: str, document: Texts, sizes: CutSettings = SIZES) -> list[ChunkDraft]:
@@ -326,6 +327,51 @@ class TestPlainText:
         assert shared
         assert all(10 <= size <= 20 for size in shared)
         assert all(a.span.end <= b.span.start for a, b in itertools.pairwise(fixed))
+
+
+class TestSemantic:
+    SIZES = CutSettings(child_tokens=80, max_tokens=160, parent_tokens=400)
+    PEARS = "梨树在春天开花，秋天结果。" * 8
+    TRAINS = "高铁列车时速三百公里，准点到站。" * 8
+
+    def test_it_ends_where_the_matter_changes(self) -> None:
+        document = blocks_of((P, self.PEARS + self.TRAINS))
+        found = said(document, cut("semantic", document, self.SIZES))
+        assert found == [self.PEARS, self.TRAINS]
+
+    def test_what_is_too_long_is_cut_again_between_sentences(self) -> None:
+        document = blocks_of((P, self.PEARS * 4))
+        found = said(document, cut("semantic", document, self.SIZES))
+        assert len(found) > 2
+        assert all(child.endswith("结果。") for child in found)
+
+    def test_tables_and_sections_stay(self) -> None:
+        table = "\n".join(f"| 站{n} | {n} |" for n in range(6))
+        document = blocks_of((H, "# A"), (P, self.PEARS), (T, table), (H, "# B"), (P, self.TRAINS))
+        found = said(document, cut("semantic", document, self.SIZES))
+        assert sum(table in child for child in found) == 1
+        assert not any("梨" in child and "列车" in child for child in found)
+
+    def test_one_call_for_a_document_and_none_for_a_sentence(self) -> None:
+        calls: list[int] = []
+
+        def counted(texts: Sequence[str], apart: int, /) -> list[float]:
+            calls.append(len(texts))
+            return [1.0] * (len(texts) - apart)
+
+        made = registry.load("chunker", "semantic")(self.SIZES)
+        made.similarity = counted
+        for document in (
+            blocks_of((H, "# A"), (P, self.PEARS), (H, "# B"), (P, self.TRAINS)),
+            blocks_of((P, "一句。")),
+        ):
+            made.chunk(*document, PieceTokenizer())
+        assert calls == [18]
+
+    def test_without_vectors_it_says_what_is_missing(self) -> None:
+        made = registry.load("chunker", "semantic")(self.SIZES)
+        with pytest.raises(UsageError, match="embedder"):
+            made.chunk(*blocks_of((P, "一句。")), PieceTokenizer())
 
 
 class TestShapes:

@@ -97,6 +97,14 @@ async def test_another_name_for_the_same_strategy_changes_nothing(shop: Workshop
     assert (await shop.add(TEXTS)).unchanged == 2
 
 
+async def test_a_run_gives_its_vectors_to_the_strategy_that_needs_them(shop: Workshop) -> None:
+    reading = Reading()
+    use(shop, reading, strategy="semantic")
+    assert (await shop.add(TEXTS)).added == 2
+    assert {chunk.strategy.split("-")[0] for chunk in await chunks(shop, "story")} == {"semantic"}
+    assert (await shop.add(TEXTS)).unchanged == 2
+
+
 async def test_other_sizes_cut_everything_anew(shop: Workshop) -> None:
     reading = Reading()
     use(shop, reading)

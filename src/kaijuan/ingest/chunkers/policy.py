@@ -9,7 +9,7 @@ from typing import get_args
 from kaijuan.core.documents import Block, ParsedBlock
 from kaijuan.core.ids import stable_id
 from kaijuan.ingest.chunkers.shapes import shape_of
-from kaijuan.ingest.ports import Chunker
+from kaijuan.ingest.ports import Chunker, NeedsSimilarity, Similarity
 from kaijuan.ingest.settings import ChunkSettings, CutSettings, Shape
 
 AUTO = "auto"
@@ -31,10 +31,15 @@ Load = Callable[[str], Callable[[CutSettings], Chunker]]
 class ChunkPolicy:
     """A table from kind and shape to strategy. Asked first the kind, then the shape, then the one for all."""
 
-    def __init__(self, settings: ChunkSettings, load: Load) -> None:
+    def __init__(self, settings: ChunkSettings, load: Load, similarity: Similarity | None = None) -> None:
         self._settings = settings
         self._load = load
+        self._similarity = similarity
         self._made: dict[str, Chunker] = {}
+
+    def given(self, similarity: Similarity) -> ChunkPolicy:
+        """Return the same policy, whose chunkers can ask how like texts are."""
+        return ChunkPolicy(self._settings, self._load, similarity)
 
     def shape_of(self, kind: str, text: str, blocks: Sequence[Block | ParsedBlock]) -> str:
         """Return shape and revision. Always looked for, so that another policy need not look again."""
@@ -48,7 +53,10 @@ class ChunkPolicy:
         """Return the chunker for a kind and a word of `shape_of`."""
         word = self.strategy(kind, shape.partition(".")[0])
         if word not in self._made:
-            self._made[word] = self._load(word)(self._sizes)
+            made = self._load(word)(self._sizes)
+            if isinstance(made, NeedsSimilarity):
+                made.similarity = self._similarity
+            self._made[word] = made
         return self._made[word]
 
     def strategy(self, kind: str, shape: str) -> str:

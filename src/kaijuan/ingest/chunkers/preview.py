@@ -11,7 +11,7 @@ from kaijuan.core.ids import BlockId
 from kaijuan.core.spans import Span
 from kaijuan.ingest.chunkers.policy import ChunkPolicy, Load
 from kaijuan.ingest.chunkers.quality import Quality, quality_of
-from kaijuan.ingest.ports import ChunkDraft, Tokenizer
+from kaijuan.ingest.ports import ChunkDraft, Similarity, Tokenizer
 from kaijuan.ingest.settings import ChunkSettings
 
 
@@ -65,7 +65,12 @@ class Comparison:
 
 
 def compared(
-    document: ParsedDocument, strategies: Sequence[str], settings: ChunkSettings, load: Load, tokenizer: Tokenizer
+    document: ParsedDocument,
+    strategies: Sequence[str],
+    settings: ChunkSettings,
+    load: Load,
+    tokenizer: Tokenizer,
+    similarity: Similarity | None = None,
 ) -> Comparison:
     """Cut a document by each strategy, or by the one that the settings choose; UsageError for an unknown name."""
     policy = ChunkPolicy(settings, load)
@@ -74,7 +79,9 @@ def compared(
     chosen = policy.strategy(document.kind, shape.partition(".")[0])
     trials = []
     for strategy in strategies or [chosen]:
-        own = ChunkPolicy(settings.model_copy(update={"strategy": strategy, "by_kind": {}, "by_shape": {}}), load)
+        own = ChunkPolicy(
+            settings.model_copy(update={"strategy": strategy, "by_kind": {}, "by_shape": {}}), load, similarity
+        )
         chunks = tuple(own.chunker_for(document.kind, shape).chunk(document.text, blocks, tokenizer))
         name = own.strategy(document.kind, shape.partition(".")[0])
         label = strategy if strategy == name else f"{strategy}: {name}"

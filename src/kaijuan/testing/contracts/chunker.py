@@ -11,7 +11,7 @@ import pytest
 from kaijuan.core.documents import Block, BlockKind, ChunkLevel
 from kaijuan.core.ids import BlockId
 from kaijuan.core.spans import Span, uncovered
-from kaijuan.ingest.ports import ChunkDraft, Chunker, Tokenizer
+from kaijuan.ingest.ports import ChunkDraft, Chunker, NeedsSimilarity, Tokenizer
 
 _TOKEN = re.compile(r"[a-zA-Z0-9]{1,6}|[^\sa-zA-Z0-9]")
 
@@ -22,6 +22,19 @@ class PieceTokenizer:
     def token_spans(self, text: str) -> Sequence[Span]:
         """Return the spans of the tokens in order."""
         return [Span(*match.span()) for match in _TOKEN.finditer(text)]
+
+
+def word_overlap(texts: Sequence[str], apart: int) -> list[float]:
+    """A double of the likeness by vectors: the share of characters that two texts have in common."""
+    letters = [set(text) for text in texts]
+    return [len(one & other) / max(1, len(one | other)) for one, other in zip(letters, letters[apart:], strict=False)]
+
+
+def ready(chunker: Chunker) -> Chunker:
+    """Return the chunker, given the double where it needs the likeness of texts."""
+    if isinstance(chunker, NeedsSimilarity):
+        chunker.similarity = word_overlap
+    return chunker
 
 
 def blocks_of(*parts: tuple[BlockKind, str], gap: str = "\n\n") -> tuple[str, list[Block]]:
