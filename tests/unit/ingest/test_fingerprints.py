@@ -39,3 +39,11 @@ def test_no_two_kinds_have_one_fingerprint() -> None:
 def test_what_cannot_be_told_is_named() -> None:
     with pytest.raises(EmptyDocumentError):
         item_fingerprint(PARSERS, item(b"", "a.txt"))
+
+
+def test_another_recogniser_reads_again_what_has_pictures() -> None:
+    parsers = {"pdf": "a:Pdf", "image": "a:Image", "docx": "a:Docx", "text": "a:Text"}
+    for kind in parsers:
+        known = {kind_fingerprint(parsers, kind, recogniser) for recogniser in ("", "a:Eye", "b:Eye")}
+        assert len(known) == (1 if kind == "text" else 3)
+    assert fingerprint(parsers, "a:Eye") != fingerprint(parsers)

@@ -54,8 +54,29 @@ class Mark:
         time.sleep(60)
 class Odd:
     def parse(self, data, name): return ParsedDocument(text=5, blocks=(), kind="odd")
+class Pictures:
+    recogniser = None
+    def parse(self, data, name):
+        import numpy
+        read = 0
+        try:
+            for _ in range(int(data)):
+                read += len(self.recogniser.recognise(numpy.zeros((20, 20, 3), numpy.uint8)))
+        except Exception as error:
+            return ParsedDocument(text=f"{read} {type(error).__name__}", blocks=(), kind="pictures")
+        return ParsedDocument(text=f"{read}", blocks=(), kind="pictures")
+class Eye:
+    fingerprint = "eye"
+    def __init__(self, threads): pass
+    def recognise(self, image):
+        time.sleep(1)
+        return ["a line"]
+class BlindEye(Eye):
+    def recognise(self, image): raise RuntimeError("vendor words")
+class StuckEye(Eye):
+    def recognise(self, image): time.sleep(60)
 """
-KINDS = ("Crash", "Exit", "Sleep", "Spin", "Hoard", "Grab", "Raise", "Refuse", "Who", "Mark", "Odd")
+KINDS = ("Crash", "Exit", "Sleep", "Spin", "Hoard", "Grab", "Raise", "Refuse", "Who", "Mark", "Odd", "Pictures")
 
 
 @pytest.fixture
@@ -187,3 +208,35 @@ def test_no_orphan_when_the_parent_is_killed(parsers: dict[str, str], tmp_path: 
     while is_alive(pid) and time.monotonic() < deadline:
         time.sleep(0.05)
     assert not is_alive(pid)
+
+
+async def pictures(parsers: dict[str, str], eye: str, count: int, seconds: float) -> str:
+    """Have so many pictures recognised, each in a second, by a pool that gives a file six."""
+    pool = ParserPool(
+        parsers, seconds=6, memory_mb=250, recogniser=eye and f"bad_parsers:{eye}", recognise_seconds=seconds
+    )
+    try:
+        return (await pool.parse("Pictures", str(count).encode(), "a")).text
+    finally:
+        await pool.close()
+
+
+async def test_each_picture_that_is_recognised_gives_more_time(parsers: dict[str, str]) -> None:
+    assert await pictures(parsers, "Eye", 8, 60) == "8"
+
+
+async def test_pictures_beyond_their_time_are_refused(parsers: dict[str, str]) -> None:
+    assert (await pictures(parsers, "Eye", 50, 1.5)).endswith("TimeUsedUpError")
+
+
+async def test_a_recogniser_that_hangs_ends_in_time(parsers: dict[str, str]) -> None:
+    with pytest.raises(ParseTimeoutError):
+        await pictures(parsers, "StuckEye", 1, 30)
+
+
+async def test_a_recogniser_that_raises_costs_a_picture(parsers: dict[str, str]) -> None:
+    assert await pictures(parsers, "BlindEye", 3, 30) == "0 PictureError"
+
+
+async def test_without_a_recogniser_a_parser_has_none(parsers: dict[str, str]) -> None:
+    assert await pictures(parsers, "", 1, 30) == "0 AttributeError"
