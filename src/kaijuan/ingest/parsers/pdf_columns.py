@@ -14,7 +14,7 @@ from itertools import accumulate, groupby, pairwise
 from statistics import median
 
 from kaijuan.ingest.parsers.joining import is_wide
-from kaijuan.ingest.parsers.pdf_graphics import Box, Graphics, Rule
+from kaijuan.ingest.parsers.pdf_graphics import Graphics, Rule
 from kaijuan.ingest.parsers.pdf_grids import cell_lines, part_of
 from kaijuan.ingest.parsers.pdf_lines import CAPTION, LineMaker, PrintedCell, PrintedTable, Run, rows_of
 from kaijuan.ingest.parsers.pdf_rows import is_amount, is_number
@@ -33,6 +33,9 @@ _MOST_ABOVE = 6
 _LEAST_FRAME = 60.0
 _SAME_SIDE = 4.0
 _MOST_FRAMES = 80
+_DOUBLE = 5.0
+_NEAR_EM = 3.0
+_NEAR_RULE = 20.0
 _MOST_OUTSIDE = 0.1
 _INDENT_SHARE = 0.15
 _MOST_HEADERS = 4
@@ -73,7 +76,7 @@ class Found:
 
 def column_tables(rows: Sequence[Row], graphics: Graphics, page: int, maker: LineMaker) -> list[Found]:
     """Return the tables among the rows of a region, from top to bottom."""
-    rules, drawn = graphics.lying, graphics.drawn
+    rules = graphics.lying
     found: list[Found] = []
     for start, end in _stretches(rows):
         gutters = gutters_of(rows[start:end])
@@ -83,8 +86,9 @@ def column_tables(rows: Sequence[Row], graphics: Graphics, page: int, maker: Lin
         if above := _without_caption(rows[first:end], gutters[0]):
             first += above
             gutters = gutters_of(rows[first:end])
+        end = _with_labels(rows, end, gutters[0] if gutters else 0.0, rules)
         made = table_of_rows(rows[first:end], gutters, rules, page, maker)
-        if made is not None and not _is_drawing(made, drawn):
+        if made is not None and not _is_drawing(made, graphics):
             found.append(Found(first, end, made))
     return found
 
@@ -125,7 +129,11 @@ def _alike(rules: Sequence[Rule]) -> Iterator[list[Rule]]:
             key for key in groups if abs(key[0] - rule.start) <= _SAME_SIDE and abs(key[1] - rule.end) <= _SAME_SIDE
         )
         groups.setdefault(next(near, (round(rule.start), round(rule.end))), []).append(rule)
-    yield from (group[:_MOST_FRAMES] for group in groups.values() if len(group) > 1)
+    for group in groups.values():
+        # Of a double rule the one nearer to the table counts, and either does.
+        single = [rule for rule, after in pairwise(group) if after.at - rule.at > _DOUBLE] + group[-1:]
+        if len(single) > 1:
+            yield single[:_MOST_FRAMES]
 
 
 def _between(runs: Sequence[Run], above: Rule, below: Rule) -> list[Run]:
@@ -160,8 +168,10 @@ def _framed(
     if above := _without_caption(rows, gutters[0]) if gutters else 0:
         rows = rows[above:]
         gutters = gutters_of(rows)
-    made = table_of_rows(rows, gutters, graphics.lying, page, maker, framed=len(rules) > 2) if gutters else None
-    if made is None or _is_drawing(made, graphics.drawn):
+    # Between two rules only rows that all have several cells are surely of a table.
+    framed = len(rules) > 2 or (len(rows) > _LEAST_ROWS and all(len(row) > 1 for row in rows))
+    made = table_of_rows(rows, gutters, graphics.lying, page, maker, framed=framed) if gutters else None
+    if made is None or _is_drawing(made, graphics):
         return None, list(runs)
     made.headers = _headers_above(made, next((rule.at for rule in rules if rule.at > made.y0 + 1), made.y1))
     taken = {id(run) for row in rows for run in row}
@@ -184,13 +194,16 @@ def _headers_above(table: PrintedTable, rule: float) -> int:
     return len(above) if 0 < len(above) <= min(_MOST_HEADERS, table.rows // 2) else 0
 
 
-def _is_drawing(table: PrintedTable, drawn: Sequence[Box]) -> bool:
-    """Say whether labels of a drawing look like a table."""
+def _is_drawing(table: PrintedTable, graphics: Graphics) -> bool:
+    """Say whether labels of a drawing look like a table; rules over its whole width show that it is one."""
     inside = 0
-    for x0, y0, x1, y1 in drawn:
+    for x0, y0, x1, y1 in graphics.drawn:
         if table.x0 <= (x0 + x1) / 2 <= table.x1 and table.y0 <= (y0 + y1) / 2 <= table.y1:
             inside += 1
-    return inside > max(_MOST_DRAWN, table.rows)
+    if inside <= max(_MOST_DRAWN, table.rows):
+        return False
+    near = [rule for rule in graphics.lying if table.y0 - _NEAR_RULE <= rule.at <= table.y1 + _NEAR_RULE]
+    return sum(1 for rule in near if rule.start <= table.x0 + 1 and rule.end >= table.x1 - 1) < _LEAST_ROWS
 
 
 def table_of_rows(
@@ -205,7 +218,7 @@ def table_of_rows(
     """Return the table that rows make, None when they are no table. `framed` when rules stand above and below."""
     sides = _sides(rows, gutters)
     cut = [_cut_at(row, gutters, sides) for row in rows]
-    grid = [_columns_of(row, gutters) for row in cut]
+    grid = _with_single_headers([_columns_of(row, gutters) for row in cut], gutters)
     grid, gutters = _without_mark_columns(grid, gutters)
     if not gutters or not _is_table(grid, len(gutters) + 1, framed=framed):
         return None
@@ -266,6 +279,20 @@ def _with_header(rows: Sequence[Row], first: int, gutter: float, least: int) -> 
     return found
 
 
+def _with_labels(rows: Sequence[Row], end: int, gutter: float, rules: Sequence[Rule]) -> int:
+    """Take in labels of the first column below, as far as a rule across the table closes it: other cells are empty."""
+    last = end
+    while last < len(rows) and len(rows[last]) == 1 and _goes_on(rows[last - 1], rows[last]):
+        run = rows[last][0]
+        if run.x1 > gutter or not any(abs(run.x0 - other.x0) < run.size for row in rows[:end] for other in row[:1]):
+            break
+        last += 1
+        low = rows[last][0].y0 if last < len(rows) else run.y1 + 2 * run.height
+        if any(run.y1 - 1 <= rule.at <= low + 1 and rule.start < run.x0 + 1 and rule.end > gutter for rule in rules):
+            end = last
+    return end
+
+
 def _without_caption(rows: Sequence[Row], gutter: float) -> int:
     """Return how many rows at the top stand before the table: a running header, a caption, a title."""
     above = 0
@@ -305,6 +332,7 @@ def gutters_of(rows: Sequence[Row]) -> list[float]:
     several = [words for row in rows if len(row) > 1 and (words := [word for run in row for word in _words(run)])]
     if not several:
         return []
+    whole = several
     # Headers stand over several columns: where there are rows of amounts, these alone tell the columns.
     counted = [row for row in several if any(_is_counted(word.text) for word in row)]
     several = counted if len(counted) >= _LEAST_ROWS else several
@@ -316,7 +344,7 @@ def gutters_of(rows: Sequence[Row]) -> list[float]:
         return []
     words = [word for row in several for word in row]
     plain = _cover([word for word in words if not _MARKS.fullmatch(word.text)], left, width)
-    every = _cover(words, left, width)
+    every = _cover([word for row in whole for word in row], left, width)
     before = _cover([word for word in words if word.text in _BEFORE], left, width)
     behind = _cover([word for word in words if _BEHIND.fullmatch(word.text)], left, width)
     allowed = int(_CROSSING_SHARE * len(several)) if len(several) > _LEAST_ROWS + 2 else 0
@@ -365,7 +393,7 @@ def _cover(words: Sequence[_Word], left: float, width: int) -> list[int]:
     """Return how many words stand over each point of the width."""
     steps = [0] * (width + 2)
     for word in words:
-        steps[max(int(word.x0 - left), 0)] += 1
+        steps[min(max(int(word.x0 - left), 0), width)] += 1
         steps[min(max(int(word.x1 - left + 0.999), 0), width)] -= 1
     return list(accumulate(steps[:width]))
 
@@ -470,6 +498,41 @@ def _columns_of(row: Row, gutters: Sequence[float]) -> _Cells:
     return cells
 
 
+def _with_single_headers(grid: list[_Cells], gutters: Sequence[float]) -> list[_Cells]:
+    """Cut a header that reaches over columns right above amounts: it would head several columns only over others."""
+    first = next((at for at, row in enumerate(grid) if any(_is_counted(cell.text) for cell in row[1:])), 0)
+    if not 0 < first <= _MOST_HEADERS:
+        return grid
+    filled = {cell.column for cell in grid[first] if cell.columns == 1}
+    cells: _Cells = []
+    for cell in grid[first - 1]:
+        reach = range(cell.column, cell.column + cell.columns)
+        pieces = _pieces(cell, gutters) if cell.columns > 1 and filled.issuperset(reach) else []
+        cells += pieces or [cell]
+    return [*grid[: first - 1], cells, *grid[first:]]
+
+
+def _pieces(cell: _Cell, gutters: Sequence[float]) -> _Cells:
+    """Return a cell cut at the blanks next to the gutters it crosses, nothing when that leaves a column empty."""
+    runs = cell.runs
+    for x in gutters[cell.column : cell.column + cell.columns - 1]:
+        at = next((k for k, run in enumerate(runs) if run.x0 < x < run.x1), None)
+        if at is None:
+            continue
+        run = runs[at]
+        blanks = [k for k, char in enumerate(run.chars) if char.isspace() and 0 < k < len(run.chars) - 1]
+        near = min(blanks, key=lambda k: abs((run.lefts[k] + run.rights[k]) / 2 - x), default=None)
+        if near is None or abs((run.lefts[near] + run.rights[near]) / 2 - x) > _NEAR_EM * run.size:
+            return []
+        runs = [*runs[:at], part_of(run, 0, near), part_of(run, near, len(run.chars)), *runs[at + 1 :]]
+    columns: dict[int, list[Run]] = {}
+    for run in runs:
+        columns.setdefault(sum(1 for x in gutters if x < (run.x0 + run.x1) / 2), []).append(run)
+    if len(columns) < cell.columns:
+        return []
+    return [_Cell(column, 1, columns[column]) for column in sorted(columns)]
+
+
 def _without_mark_columns(grid: list[_Cells], gutters: list[float]) -> tuple[list[_Cells], list[float]]:
     """Put columns of signs to the amounts they belong to ($ before, % and ) behind), and stray cells to a neighbour."""
     for column in range(len(gutters), -1, -1):
@@ -511,7 +574,9 @@ def _is_table(grid: Sequence[_Cells], columns: int, *, framed: bool) -> bool:
         return not _is_prose(by_column) and not any(
             cell.columns > 1 and _length(cell.text) > _LONG_CELL for row in grid for cell in row
         )
-    sparse = columns < _LEAST_COLUMNS or len(full) <= _LEAST_ROWS or len(single) < _FULL_SHARE * len(grid) * columns
+    labels = sum(1 for row in grid if len(row) == 1 and row[0].column == 0 and row[0].columns == 1)
+    places = (len(grid) - labels) * columns + labels
+    sparse = columns < _LEAST_COLUMNS or len(full) <= _LEAST_ROWS or len(single) < _FULL_SHARE * places
     short = 2 <= median(lengths) <= _SHORT_CELL and lengths[len(lengths) * 9 // 10] <= _SHORT_CELL * 2
     return short and not sparse and _is_aligned(single, columns)
 
@@ -563,6 +628,8 @@ def _length(text: str) -> int:
 
 def _is_apart(columns: Sequence[Sequence[str]]) -> bool:
     """Say whether at least one column of amounts has more than signs of formulas in it."""
+    if all(is_number(text) and len(text) > 1 for text in columns[0]):
+        return True
     return any(sum(1 for text in column if len(text) > 1) * 2 >= len(column) for column in columns[1:])
 
 
@@ -578,7 +645,12 @@ def _is_numbered_text(columns: Sequence[Sequence[str]]) -> bool:
 def _is_contents(columns: Sequence[Sequence[str]]) -> bool:
     """Say whether the last column holds page numbers that never fall: a table of contents is furniture."""
     last = columns[-1]
-    if len(columns) > 3 or not all(re.fullmatch(r"\d{1,4}|[ivxlc]{1,6}", text) for text in last):
+    worded = sum(1 for text in columns[0] if any(char.isalpha() for char in text))
+    if (
+        len(columns) > 3
+        or 2 * worded < len(columns[0])
+        or not all(re.fullmatch(r"\d{1,4}|[ivxlc]{1,6}", text) for text in last)
+    ):
         return False
     numbers = [int(text) for text in last if text.isdigit()]
     return len(numbers) > 2 and numbers == sorted(numbers) and numbers[-1] < 2_000 and not _are_years(numbers)

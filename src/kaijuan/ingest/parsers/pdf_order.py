@@ -20,6 +20,9 @@ from kaijuan.ingest.parsers.pdf_notes import mark_separators
 _LEAST_ROWS = 5
 _LEAST_EM = 9.0
 _TEXT_SHARE = 0.6
+_CLEAR_SHARE = 0.02
+_MIXED_SHARE = 0.35
+"""Of characters in long lines, where hardly a line crosses the gutter: exercises, lists, forms have many short ones."""
 _FILL_SHARE = 0.42
 """Less than half, because one side may hold two columns more."""
 _WIDE_SHARE = 0.6
@@ -169,7 +172,8 @@ def _gutter(runs: Sequence[Run]) -> float | None:
     best, best_crossing = None, _MOST_CROSSING * len(runs)
     for step in range(_STEPS // 5, _STEPS - _STEPS // 5 + 1):
         x = left + width * step / _STEPS
-        if crossings[step] < best_crossing and _is_filled(runs, x, left, right):
+        share = _TEXT_SHARE if crossings[step] > _CLEAR_SHARE * len(runs) else _MIXED_SHARE
+        if crossings[step] < best_crossing and _is_filled(runs, x, left, right, share):
             best, best_crossing = x, crossings[step]
     return best
 
@@ -186,12 +190,12 @@ def _crossings(runs: Sequence[Run], left: float, width: float) -> list[int]:
     return list(accumulate(steps))
 
 
-def _is_filled(runs: Sequence[Run], x: float, left: float, right: float) -> bool:
+def _is_filled(runs: Sequence[Run], x: float, left: float, right: float, share: float) -> bool:
     before = [run for run in runs if run.x1 <= x + _CROSSING_SLACK]
     after = [run for run in runs if run.x0 >= x - _CROSSING_SLACK]
     space_before = max((run.x1 for run in before), default=left) - left
     space_after = right - min((run.x0 for run in after), default=right)
-    return _is_text(before, space_before) and _is_text(after, space_after) and _are_beside(before, after)
+    return _is_text(before, space_before, share) and _is_text(after, space_after, share) and _are_beside(before, after)
 
 
 def _are_beside(before: Sequence[Run], after: Sequence[Run]) -> bool:
@@ -201,9 +205,9 @@ def _are_beside(before: Sequence[Run], after: Sequence[Run]) -> bool:
     return shared > 3 * max(run.height for run in before)
 
 
-def _is_text(runs: Sequence[Run], space: float) -> bool:
+def _is_text(runs: Sequence[Run], space: float, share: float) -> bool:
     """Say whether most characters of a side stand in lines that fill it; labels of a figure among them do not count."""
     long = [run for run in runs if run.x1 - run.x0 >= max(_FILL_SHARE * space, _LEAST_EM * run.size)]
     if len(long) < _LEAST_ROWS:
         return False
-    return sum(len(run.chars) for run in long) >= _TEXT_SHARE * sum(len(run.chars) for run in runs)
+    return sum(len(run.chars) for run in long) >= share * sum(len(run.chars) for run in runs)

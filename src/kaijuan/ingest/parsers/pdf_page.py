@@ -160,8 +160,8 @@ def _cut(glyphs: list[Glyph]) -> Iterator[list[Glyph]]:
 
 def _is_repeat(last: Glyph, glyph: Glyph) -> bool:
     """Say whether a glyph is drawn twice a hair apart, which makes bold without a bold font."""
-    if glyph.char != last.char:
-        return False
+    if glyph.char != last.char or (glyph.char == "f" and glyph[1:5] == last[1:5] and glyph.number == last.number + 1):
+        return False  # the library gives the letters of a ligature (ff, ffi) one box
     near = 0.2 * max(last.x1 - last.x0, 0.1)
     return abs(glyph.x0 - last.x0) < near and abs(glyph.y0 - last.y0) < near
 
