@@ -7,6 +7,7 @@ Reading a message is work that a hostile one can make long, so it is done where 
 from __future__ import annotations
 
 import posixpath
+import re
 from collections.abc import Callable, Iterator, Sequence
 
 from kaijuan.errors import DocumentError, ParseMemoryError, ParseTimeoutError
@@ -16,6 +17,9 @@ from kaijuan.ingest.mail.outlook import read_outlook
 
 TASK = "kaijuan.ingest.containers.attachments:attached"
 _READERS = {"eml": read_mime, "msg": read_outlook}
+
+_MAY_HOLD_FILES = re.compile(rb"multipart/|message/|name[\s*0-9]{0,9}=|disposition", re.IGNORECASE)
+"""What no message with a file lacks. Most have none, and are not read twice to learn that."""
 
 Attached = Callable[[bytes, str, str], Sequence[tuple[str, bytes]]]
 """Bytes, file name and kind of a message to the names and bytes of what is attached; raises DocumentError."""
@@ -28,6 +32,8 @@ def attached(data: bytes, *, file: str, kind: str) -> list[tuple[str, bytes]]:
 
 def members(data: bytes, name: str, budget: Budget, *, kind: str, read: Attached) -> Iterator[Member | DocumentError]:
     """Yield what is attached to a message of a kind, read by `read`."""
+    if kind == "eml" and not _MAY_HOLD_FILES.search(data):
+        return
     try:
         found = read(data, name, kind)
     except (ParseTimeoutError, ParseMemoryError) as error:

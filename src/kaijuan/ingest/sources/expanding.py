@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import io
+import threading
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Sequence
 from concurrent.futures import CancelledError, Future
 from dataclasses import dataclass
@@ -85,12 +86,17 @@ class _Asking:
         self._ask = ask
         self._loop = loop
         self._asked: Future[Sequence[tuple[str, bytes]]] | None = None
+        self._left = False
+        self._lock = threading.Lock()
 
     def attached(self, data: bytes, name: str, kind: str) -> Sequence[tuple[str, bytes]]:
         """Return what is attached to a message."""
-        self._asked = asyncio.run_coroutine_threadsafe(self._answer(data, name, kind), self._loop)
+        with self._lock:  # else a walk left at this moment would not see what it has to end
+            if self._left:
+                return ()
+            asked = self._asked = asyncio.run_coroutine_threadsafe(self._answer(data, name, kind), self._loop)
         try:
-            return self._asked.result()
+            return asked.result()
         except CancelledError as error:
             raise BrokenDocumentError(f"{name} was left before it was read.") from error
 
@@ -99,8 +105,10 @@ class _Asking:
 
     def leave(self) -> None:
         """End what is being asked; its process ends with it."""
-        if self._asked is not None:
-            self._asked.cancel()
+        with self._lock:
+            self._left = True
+            if self._asked is not None:
+                self._asked.cancel()
 
 
 def expanded(
