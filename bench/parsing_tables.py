@@ -7,7 +7,12 @@ from typing import Any
 
 Row = dict[str, Any]
 NONE = "–"
-LEAST_SHARE = 0.1
+NEED_NETWORK = {"Unstructured": "it fetches a language model (spaCy) at first use, for most formats"}
+"""Readers that cannot do their work without a network, and why."""
+_LEAST_TEXT = 100
+"""Characters a page by which a PDF has a text layer."""
+PDF_ONLY = frozenset({"pdfplumber", "PyMuPDF4LLM"})
+"""Readers that are made for PDF, and are not asked for other formats."""
 CELLS = ("agreed", "ours", "reference")
 
 
@@ -101,8 +106,8 @@ def parsing_peers_table(result: Row) -> Iterator[str]:
     for reader in left_out:
         read = sum(not row["error"] for row in _files(reader).values())
         yield (
-            f"{reader['title']} ({_versions(reader)}; {reader['about']}) read {read} of {len(_files(reader))} files, "
-            "because it fetches a model at first use, and is left out.\n"
+            f"Left out: {reader['title']} ({_versions(reader)}; {reader['about']}), which read {read} of "
+            f"{len(_files(reader))} files, many of them in part: {NEED_NETWORK[reader['title']]}.\n"
         )
     yield "| reader | versions | what is run |\n|---|---|---|"
     for reader in readers.values():
@@ -116,7 +121,11 @@ def parsing_peers_table(result: Row) -> Iterator[str]:
         known = [value for value in values if value is not None]
         chosen = best(known) if best and known else None
         yield f"| {title} | " + " | ".join(_cell(value, chosen) for value in values) + " |"
-    yield "\n**Where another reader is better than ours:**\n"
+    names = digital(result)
+    yield (
+        f"\nSpeed of PDF: {sum(result['pages'][name] for name in names)} pages of {len(names)} files that all read."
+        "\n\n**Where another reader is better than ours:**\n"
+    )
     yield from _better(list(readers.values()), measures)
 
 
@@ -125,13 +134,10 @@ def _versions(reader: Row) -> str:
 
 
 def _working(result: Row) -> tuple[Row, list[Row]]:
-    """Return the result with those readers that read more than a tenth of the files, and the others."""
-    shares = {
-        name: sum(not row["error"] for row in reader["files"].values()) / max(len(reader["files"]), 1)
-        for name, reader in result["readers"].items()
-    }
-    kept = {name: reader for name, reader in result["readers"].items() if shares[name] > LEAST_SHARE}
-    return result | {"readers": kept}, [result["readers"][name] for name in shares if name not in kept]
+    """Return the result with those readers that can work without a network, and the others."""
+    readers: Mapping[str, Row] = result["readers"]
+    kept = {name: reader for name, reader in readers.items() if reader["title"] not in NEED_NETWORK}
+    return result | {"readers": kept}, [reader for name, reader in readers.items() if name not in kept]
 
 
 Measure = Callable[[Row, Row], float | None]
@@ -160,23 +166,20 @@ def _better(readers: Sequence[Row], measures: Sequence[tuple[str, list[float | N
         yield "- nowhere in these measures"
 
 
-def _files(reader: Row, *, shared: bool = True) -> dict[str, Row]:
-    return {name: row for name, row in reader["files"].items() if name.startswith("tables/") != shared}
+def _files(reader: Row) -> dict[str, Row]:
+    return {name: row for name, row in reader["files"].items() if not name.startswith("tables/")}
 
 
 def _common(result: Row) -> set[str]:
-    """Return the names that every reader was given."""
-    return set.intersection(*(set(reader["files"]) for reader in result["readers"].values()))
+    """Return the names that all readers of many formats were given."""
+    readers = (reader for reader in result["readers"].values() if reader["title"] not in PDF_ONLY)
+    return set.intersection(*(set(reader["files"]) for reader in readers))
 
 
 def _read(reader: Row, result: Row) -> float | None:
-    common = _common(result)
-    return sum(not row["error"] for name, row in _files(reader).items() if name in common)
-
-
-def _named(reader: Row, result: Row) -> float | None:
-    common = _common(result)
-    return sum(row["error"] not in {"", "crash", "late"} for name, row in _files(reader).items() if name in common)
+    if reader["title"] in PDF_ONLY:
+        return None
+    return sum(not row["error"] for name, row in _files(reader).items() if name in _common(result))
 
 
 def _died(reader: Row, _: Row) -> float | None:
@@ -190,9 +193,14 @@ def _asked(result: Row, key: str, prefix: str = "") -> set[str]:
 
 
 def _mean(reader: Row, names: set[str], key: str) -> float | None:
-    if not names:
+    if not names or not _was_given(reader, names):
         return None
-    return round(sum(reader["files"][name].get(key) or 0.0 for name in names) / len(names), 4)
+    return float(round(sum(reader["files"][name].get(key) or 0.0 for name in names) / len(names), 4))
+
+
+def _was_given(reader: Row, names: set[str]) -> bool:
+    pdf = all(name.startswith(("pdf/", "tables/")) for name in names)
+    return names <= set(reader["files"]) and (pdf or reader["title"] not in PDF_ONLY)
 
 
 def _similarity(reader: Row, result: Row) -> float | None:
@@ -213,10 +221,13 @@ def _known_similarity(reader: Row, result: Row) -> float | None:
 
 def _f1(key: str, reader: Row, result: Row) -> float | None:
     names = _asked(result, key)
-    wanted = {name: max(_reference(row, name, key) for row in result["readers"].values()) for name in names}
+    if not _was_given(reader, names):
+        return None
+    readers = [other for other in result["readers"].values() if _was_given(other, names)]
+    wanted = {name: max(_reference(other, name, key) for other in readers) for name in names}
     rows = [reader["files"][name].get(key, {"agreed": 0, "ours": 0, "reference": wanted[name]}) for name in names]
     agreed, ours, reference = (sum(row[part] for row in rows) for part in CELLS)
-    return round(2 * agreed / max(ours + reference, 1), 4) if rows else None
+    return float(round(2 * agreed / max(ours + reference, 1), 4)) if rows else None
 
 
 def _reference(reader: Row, name: str, key: str) -> int:
@@ -228,31 +239,24 @@ def _tau(reader: Row, result: Row) -> float | None:
 
 
 def _speed(reader: Row, result: Row) -> float | None:
-    """Return pages a processor second over the PDFs that all who read PDFs at all could read."""
-    pages = result["pages"]
-    able = [other for other in result["readers"].values() if _pdfs(other, result)]
-    names = set.intersection(*(_pdfs(other, result) for other in able)) if able else set()
+    """Return pages a processor second over the digital PDFs that all who read PDFs at all could read."""
+    names, pages = digital(result), result["pages"]
     if not names or not _pdfs(reader, result):
         return None
     seconds = sum(reader["files"][name]["cpu"] for name in names)
-    return round(sum(pages[name] for name in names) / max(seconds, 0.001), 1)
+    return float(round(sum(pages[name] for name in names) / max(seconds, 0.001), 1))
+
+
+def digital(result: Row) -> set[str]:
+    """Return the PDFs with a text layer that all who read PDFs at all could read."""
+    found = [names for reader in result["readers"].values() if (names := _pdfs(reader, result))]
+    return set.intersection(*found) if found else set()
 
 
 def _pdfs(reader: Row, result: Row) -> set[str]:
-    common = _common(result)
-    rows = ((name, row) for name, row in reader["files"].items() if name in result["pages"] and name in common)
-    # Pages without a text layer cost those much time that recognise their words, and the others nothing.
-    return {name for name, row in rows if not row["error"] and row["characters"] > 100 and _is_digital(name, result)}
-
-
-def _is_digital(name: str, result: Row) -> bool:
-    least = min(reader["files"].get(name, {}).get("characters", 0) for reader in _plain_readers(result))
-    return least > 100 * result["pages"][name]
-
-
-def _plain_readers(result: Row) -> list[Row]:
-    """Return those that read nothing but the text layer."""
-    return [reader for name, reader in result["readers"].items() if name in {"markitdown", "pdfplumber", "docling"}]
+    pages = result["pages"]
+    rows = ((name, row) for name, row in reader["files"].items() if name in pages and name.startswith("pdf/"))
+    return {name for name, row in rows if not row["error"] and row["characters"] > _LEAST_TEXT * pages[name]}
 
 
 def _office_cpu(reader: Row, result: Row) -> float | None:
@@ -260,10 +264,12 @@ def _office_cpu(reader: Row, result: Row) -> float | None:
     names = set.intersection(*(_office(other, result) for other in able)) if able else set()
     if not names or not _office(reader, result):
         return None
-    return round(sum(reader["files"][name]["cpu"] for name in names), 2)
+    return float(round(sum(reader["files"][name]["cpu"] for name in names), 2))
 
 
 def _office(reader: Row, result: Row) -> set[str]:
+    if reader["title"] in PDF_ONLY:
+        return set()
     rows = ((name, row) for name, row in _files(reader).items() if name in _common(result))
     found = {name for name, row in rows if name.startswith("office/") and not row["error"] and row["characters"]}
     return found if len(found) > 10 else set()
@@ -280,7 +286,6 @@ def _start(reader: Row, _: Row) -> float | None:
 
 MEASURES: tuple[tuple[str, Measure, Best | None], ...] = (
     ("files read", _read, max),
-    ("failures that the reader names", _named, None),
     ("crashes, and files of over 5 minutes", _died, min),
     ("similarity to Docling's Markdown", _similarity, max),
     ("share of Docling's text that is there", _covered, max),

@@ -22,7 +22,7 @@ class UnreadError(Exception):
 class Reader:
     """Every document in a file, one after the other, parsed in a process of its own as always."""
 
-    about = "`kaijuan parse --markdown` with the defaults: a parser process, text recognition where a page has no text"
+    about = "`kaijuan parse --markdown` in a parser process; text recognition off, since no other reader here has it"
 
     def __init__(self) -> None:
         self._loop = asyncio.Runner()
@@ -31,8 +31,6 @@ class Reader:
             registry.targets("parser"),
             seconds=settings.parse_seconds,
             memory_mb=settings.parse_memory_mb,
-            recogniser=registry.recogniser(settings.recogniser),
-            recognise_seconds=settings.recognise_seconds,
         )
 
     def read(self, path: str) -> str:
