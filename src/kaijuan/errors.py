@@ -233,6 +233,13 @@ class ModelRefusedError(ModelError):
     hint = "Check address, model name and key in the configuration."
 
 
+class StoppedError(KaijuanError):
+    """Somebody stopped the command (Ctrl-C). What it had finished is kept."""
+
+    code = "stopped"
+    retry = True
+
+
 class MissingExtraError(KaijuanError):
     """An optional package is not installed."""
 

@@ -31,7 +31,7 @@ from kaijuan.cli import (
 from kaijuan.cli.groups import Command, Group
 from kaijuan.cli.options import Json
 from kaijuan.cli.session import DEFAULT_HOME, DEFAULT_KB, Session, start_logging
-from kaijuan.errors import KaijuanError, NotFoundError, UsageError
+from kaijuan.errors import KaijuanError, NotFoundError, StoppedError, UsageError
 
 ERROR = 1
 WRONG_USE = 2
@@ -139,7 +139,7 @@ def run(words: list[str]) -> int:
     except UsageProblem as problem:
         return _wrong_use(problem, as_json=as_json)
     except (KeyboardInterrupt, typer.Abort):
-        return STOPPED
+        outcome = STOPPED
     except KaijuanError as error:
         _show_error(error, as_json=as_json)
         wrong = isinstance(error, UsageError) and not isinstance(error, NotFoundError)
@@ -150,6 +150,8 @@ def run(words: list[str]) -> int:
         hint = "This is a defect of kaijuan. Run the command again with -vv and report what it prints."
         _show_error(KaijuanError(f"{type(error).__name__}: {error}", hint=hint), as_json=as_json)
         return ERROR
+    if outcome == STOPPED and as_json:  # on a terminal people know what they pressed
+        _show_error(StoppedError("The command was stopped."), as_json=True)
     return outcome if isinstance(outcome, int) else 0
 
 

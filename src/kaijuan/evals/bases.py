@@ -6,6 +6,7 @@ searchable chunks. Vectors are kept in one cache for all bases, so that another 
 
 from __future__ import annotations
 
+import asyncio
 import json
 import os
 import re
@@ -19,7 +20,7 @@ from typing import Any, Protocol
 from kaijuan.config import Config
 from kaijuan.core.ids import stable_id
 from kaijuan.engine import Kaijuan, make_embedder, pipeline_fingerprint
-from kaijuan.errors import EvalDataError, KaijuanError, StoreError
+from kaijuan.errors import BusyError, EvalDataError, KaijuanError, StoreError
 from kaijuan.index.ports import Embedder
 from kaijuan.jobs.report import Progress, RunReport
 
@@ -27,6 +28,10 @@ MOST_FAILURES_SHOWN = 5
 IDLE_SECONDS = 30.0
 """How long the process that holds a base's index stays after its last use: many bases are opened one after another."""
 RECORD = "base.json"
+PAUSE = 1.0
+"""Seconds between two attempts while another evaluation takes the same corpus in."""
+LONGEST_WAIT = 3600.0
+"""Seconds of such attempts before that is an error."""
 
 
 class Corpus(Protocol):
@@ -173,7 +178,7 @@ def _is_begun(record: Record, corpus: Path) -> bool:
 async def _taken_in(engine: Kaijuan, corpus: Path, progress: Callable[[Progress], None] | None) -> Record:
     begun = Record(corpus=_address(corpus))
     _write(engine.home, begun)
-    report = await engine.add(begun.corpus, progress=progress)
+    report = await _added(engine, begun.corpus, progress)
     if not report.documents:
         why = f" {report.failed[0].message}" if report.failed else ""
         raise EvalDataError(f"No document of {corpus} could be taken in.{why}")
@@ -187,6 +192,16 @@ async def _taken_in(engine: Kaijuan, corpus: Path, progress: Callable[[Progress]
     )
     _write(engine.home, made)
     return made
+
+
+async def _added(engine: Kaijuan, corpus: str, progress: Callable[[Progress], None] | None) -> RunReport:
+    """Take the corpus in; while another evaluation does the same, wait for it and find everything there."""
+    for _ in range(int(LONGEST_WAIT / PAUSE)):
+        try:
+            return await engine.add(corpus, progress=progress)
+        except BusyError:
+            await asyncio.sleep(PAUSE)
+    return await engine.add(corpus, progress=progress)
 
 
 def _address(corpus: Path) -> str:

@@ -18,7 +18,7 @@ from kaijuan.evals.sets import EvalSet, Query
 KINDS = MappingProxyType(
     {
         "follow-up": "the set gives earlier turns of the conversation",
-        "cross-lingual": "a relevant document is in another language than the question",
+        "cross-lingual": "every relevant document is in another language than the question",
         "identifier": "names a code, version, path, address or file name",
         "long": "more than 30 words, a Han character counted as half a word",
         "multi-constraint": "joins three or more clauses, compares, or asks two things at once",
@@ -74,8 +74,9 @@ def kind_of(query: Query, languages: Collection[str] = ()) -> str:
     """Return the kind of a question; `languages` are those of its relevant documents, where they are known."""
     if query.history:
         return "follow-up"
-    asked = language_of(query.text)
-    if asked and any(language not in ("", asked) for language in languages):
+    asked, known = language_of(query.text), {language for language in languages if language}
+    # Where one of them is in its own language, nothing has to be found across languages.
+    if asked and known and asked not in known:
         return "cross-lingual"
     return _kind_by_words(query.text)
 

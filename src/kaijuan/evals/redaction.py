@@ -9,6 +9,10 @@ import re
 HIDDEN = "***"
 MOST = 200
 """Characters that are shown of what a service said."""
+_LOOKED_AT = 1 << 15
+"""Characters of a reply that are looked at: all of a hostile one would take minutes."""
+_LONGEST_LETTER = 16
+"""Characters that one letter of a key takes, in any of its spellings."""
 _BEARER = re.compile(r"(bearer)(?:\s|[:=+]|%20|\\u0020|&nbsp;)+\S+", re.IGNORECASE)
 
 
@@ -18,10 +22,15 @@ def redact(text: str, key: str, *, most: int = MOST) -> str:
     The key is found as it is and escaped, as JSON, Python, HTML and addresses do. Cutting comes last: half a key would
     not be found.
     """
-    line = " ".join(text.split())
+    whole = " ".join(text.split())
+    line = whole[:_LOOKED_AT]
     if key:
         line = re.sub(_written(key), HIDDEN, line, flags=re.IGNORECASE)
-    return _BEARER.sub(rf"\1 {HIDDEN}", line)[:most]
+    shown = _BEARER.sub(rf"\1 {HIDDEN}", line)
+    if len(whole) > _LOOKED_AT:
+        # The beginning of a key may stand at the end, and was not found.
+        shown = shown[: max(0, len(shown) - _LONGEST_LETTER * len(key))]
+    return shown[:most]
 
 
 def _written(key: str) -> str:

@@ -84,10 +84,11 @@ def load_set(folder: Path, *, judged: bool = True) -> EvalSet:
     corpus = corpus_path(folder)
     problems: list[str] = []
     documents = _document_ids(corpus)
-    queries = _queries(folder / "queries.jsonl", problems)
+    queries, blank = _queries(folder / "queries.jsonl", problems)
     qrels = folder / "qrels.tsv"
     optional = not judged and not qrels.exists()
-    grades = {} if optional else _grades(qrels, {query.id for query in queries}, documents, problems)
+    named = {query.id for query in queries}
+    grades = {} if optional else _grades(qrels, named, documents, problems, blank=blank - named)
     return EvalSet(
         name=_name(folder.resolve()),
         folder=folder,
@@ -149,7 +150,8 @@ def _document_ids(corpus: Path) -> frozenset[str]:
     return frozenset(seen)
 
 
-def _queries(path: Path, problems: list[str]) -> list[Query]:
+def _queries(path: Path, problems: list[str]) -> tuple[list[Query], set[str]]:
+    """Return the questions, and the ids of those without words."""
     if not path.is_file():
         raise EvalDataError(
             f"The set has no questions: {path} is missing.", hint="Write one JSON object a line: _id, text."
@@ -165,13 +167,15 @@ def _queries(path: Path, problems: list[str]) -> list[Query]:
             repeated.append(id)
         else:
             found[id] = _query(id, text, row)
-    _note(problems, blank, "questions are blank")
-    _note(problems, repeated, "question ids come twice; the first is kept")
+    _note(problems, blank, "question is blank", "questions are blank")
+    _note(
+        problems, repeated, "question id comes twice; the first is kept", "question ids come twice; the first is kept"
+    )
     if not found:
         raise EvalDataError(
             f"{path} holds no question.{_first(problems)}", hint="Write one JSON object a line: _id, text."
         )
-    return list(found.values())
+    return list(found.values()), set(blank)
 
 
 def _query(id: str, text: str, row: Mapping[str, Any]) -> Query:
@@ -204,7 +208,9 @@ def _turn(turn: object) -> str:
     return str(turn.get("text", "")) if isinstance(turn, dict) else str(turn)
 
 
-def _grades(path: Path, queries: set[str], documents: frozenset[str], problems: list[str]) -> dict[str, dict[str, int]]:
+def _grades(
+    path: Path, queries: set[str], documents: frozenset[str], problems: list[str], *, blank: set[str]
+) -> dict[str, dict[str, int]]:
     if not path.is_file():
         raise EvalDataError(
             f"The set has no judgements: {path} is missing.",
@@ -213,6 +219,8 @@ def _grades(path: Path, queries: set[str], documents: frozenset[str], problems: 
     judged: dict[str, dict[str, int]] = {}
     strange_queries, strange_documents, repeated = [], [], []
     for query, document, grade in _judgements(path):
+        if query in blank:
+            continue  # it was named among the questions already
         if query not in queries:
             strange_queries.append(query)
         elif document not in documents:
@@ -222,11 +230,18 @@ def _grades(path: Path, queries: set[str], documents: frozenset[str], problems: 
         else:
             judged[query][document] = grade
     before = len(problems)
-    _note(problems, strange_queries, "judgements name questions that the set does not have")
-    _note(problems, strange_documents, "judgements name documents that the corpus does not have")
-    _note(problems, repeated, "judgements come twice, and the first counts")
+    for ids, one, several in (
+        (strange_queries, "judgement names a question", "judgements name questions"),
+        (strange_documents, "judgement names a document", "judgements name documents"),
+    ):
+        where = "set" if ids is strange_queries else "corpus"
+        _note(problems, ids, f"{one} that the {where} does not have", f"{several} that the {where} does not have")
+    _note(
+        problems, repeated, "judgement comes twice, and the first counts", "judgements come twice, and the first counts"
+    )
     grades = {query: {id: grade for id, grade in found.items() if grade > 0} for query, found in judged.items()}
-    _note(problems, [query for query, found in grades.items() if not found], "questions have no relevant document")
+    bare = [query for query, found in grades.items() if not found]
+    _note(problems, bare, "question has no relevant document", "questions have no relevant document")
     grades = {query: found for query, found in grades.items() if found}
     if not grades:
         raise EvalDataError(
@@ -291,9 +306,9 @@ def text_field(row: Mapping[str, Any], key: str, path: Path, number: int) -> str
     return str(value)
 
 
-def _note(problems: list[str], ids: list[str], what: str) -> None:
+def _note(problems: list[str], ids: list[str], one: str, several: str) -> None:
     if ids:
-        problems.append(f"{len(ids)} {what}: {_some(ids)}.")
+        problems.append(f"{len(ids)} {one if len(ids) == 1 else several}: {_some(ids)}.")
 
 
 def _some(ids: list[str]) -> str:

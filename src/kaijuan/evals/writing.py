@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import os
 from pathlib import Path
 
@@ -24,6 +25,20 @@ def write_target(path: Path, text: str, *, errors: str = "strict") -> None:
         else:
             with path.open("ab") as file:
                 file.write(body)
+    except OSError as error:
+        raise UsageError(f"{path} cannot be written: {error.strerror}.", hint="Choose another file.") from error
+
+
+def check_target(path: Path) -> None:
+    """Raise UsageError where `write_target` could not write: better before hours of work than after them."""
+    try:
+        if path.is_dir():
+            raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR))
+        if _replaceable(path):
+            # Asking for permissions would not tell of a full or read-only disk.
+            trial = Path(os.path.realpath(path)).with_name(f".kaijuan-{os.getpid()}.new")
+            trial.touch()
+            trial.unlink()
     except OSError as error:
         raise UsageError(f"{path} cannot be written: {error.strerror}.", hint="Choose another file.") from error
 

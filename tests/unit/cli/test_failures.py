@@ -86,6 +86,8 @@ def test_ctrl_c_is_code_130(kaijuan: Run, base: Any) -> None:
     base.replies["ask"] = KeyboardInterrupt()
     got = kaijuan("ask", "q")
     assert (got.code, got.out) == (130, "")
+    got = kaijuan("ask", "q", "--json")
+    assert (got.code, got.document["error"]["code"]) == (130, "stopped")
 
 
 def _command(*words: str, **more: Any) -> subprocess.CompletedProcess[bytes]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 import shutil
 from collections.abc import Callable, Iterator
@@ -12,6 +13,7 @@ import pytest
 from kaijuan import Kaijuan
 from kaijuan.config import Config
 from kaijuan.errors import BusyError, EvalDataError, StoreError
+from kaijuan.evals import bases
 from kaijuan.evals.bases import RECORD, Base, clear_bases, open_base, stored_bases
 from kaijuan.evals.sets import load_set
 from kaijuan.index.settings import IndexSettings
@@ -74,7 +76,7 @@ async def test_taking_in_that_was_stopped_is_done_at_the_next_time(write_set: Wr
     folder = write_set()
 
     def stop(progress: Progress) -> None:
-        if progress.done == 2:
+        if progress.done >= 2:
             raise KeyboardInterrupt
 
     with pytest.raises(KeyboardInterrupt):
@@ -125,6 +127,29 @@ async def test_a_base_that_is_busy_is_left_alone(
         with pytest.raises(BusyError):
             await opened(folder, home)
     assert (await opened(folder, home)).reused
+
+
+async def test_two_first_runs_at_once_wait_for_each_other(
+    write_set: WriteSet, home: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(bases, "PAUSE", 0.05)
+    folder = write_set()
+    found = await asyncio.gather(opened(folder, home), opened(folder, home))
+    assert [(base.documents, base.chunks) for base in found] == [(4, 4), (4, 4)]
+    assert (await opened(folder, home)).reused
+
+
+async def test_who_is_busy_for_too_long_is_named(
+    write_set: WriteSet, home: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async def busy(*_: object, **__: object) -> None:
+        raise BusyError("somebody else is at it")
+
+    monkeypatch.setattr(bases, "PAUSE", 0.01)
+    monkeypatch.setattr(bases, "LONGEST_WAIT", 0.03)
+    monkeypatch.setattr(Kaijuan, "add", busy)
+    with pytest.raises(BusyError, match="somebody"):
+        await opened(write_set(), home)
 
 
 async def test_an_index_in_memory_is_filled_every_time(write_set: WriteSet, tmp_path: Path) -> None:

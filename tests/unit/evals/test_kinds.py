@@ -83,7 +83,9 @@ def test_a_question_with_earlier_turns_is_a_follow_up(text: str) -> None:
     [
         ("年假有几天？", ["en"], True),
         ("how many days of leave", ["zh"], True),
-        ("年假有几天？", ["zh", "en"], True),
+        ("年假有几天？", ["ja", "en"], True),
+        ("年假有几天？", ["zh", "en"], False),
+        ("年假有几天？", ["", ""], False),
         ("年假有几天？", ["zh"], False),
         ("這份合約由誰簽署？", ["zh"], False),
         ("how many days of leave", ["en", ""], False),

@@ -51,6 +51,15 @@ def test_whole_bearer_tokens_are_hidden(text: str) -> None:
         assert "tok" not in redact(f"wrong {text} there", key)
 
 
+@pytest.mark.parametrize("at", [0, 100, (1 << 15) - 20, (1 << 15) - 41, 1 << 15])
+def test_half_a_key_at_the_end_of_what_is_looked_at_is_not_shown(at: int) -> None:
+    key = "sk-" + "".join(map(chr, range(65, 91)))
+    # What comes before is hidden too, so that the place would be among the characters shown.
+    before = f"bearer {'x' * (at - 8)} " if at > 8 else ""
+    said = redact(before + key + "y" * (1 << 16), key)
+    assert not any(key[start : start + 5] in said for start in range(len(key) - 5))
+
+
 def test_a_reply_of_backslashes_does_not_cost_the_square_of_its_length() -> None:
     assert redact("\\" * 20_000, "\\" * 30 + "x") == "\\" * MOST
     assert redact("line\n  by\tline", KEY) == "line by line"

@@ -52,7 +52,10 @@ def test_what_a_line_says_beside_is_kept(write_set: WriteSet) -> None:
 def test_what_is_left_out_is_named(write_set: WriteSet) -> None:
     folder = write_set(
         questions={"q1": "年假有几天？", "q2": " \n"},
-        judgements=(("q1", "d1", 1), ("q2", "d2", 1), ("q1", "d9", 1), ("q1", "d2", 0), ("q1", "d1", 3)),
+        judgements=(
+            *(("q1", "d1", 1), ("q2", "d2", 1), ("q7", "d2", 1), ("q1", "d8", 1), ("q1", "d9", 1)),
+            *(("q1", "d2", 0), ("q1", "d1", 3)),
+        ),
     )
     with (folder / "queries.jsonl").open("a", encoding="utf-8") as file:
         file.write('{"_id": "q1", "text": "again"}\n')
@@ -60,11 +63,11 @@ def test_what_is_left_out_is_named(write_set: WriteSet) -> None:
     assert [query.text for query in data.judged] == ["年假有几天？"]
     assert data.grades == {"q1": {"d1": 1}}
     assert data.problems == (
-        "1 questions are blank: q2.",
-        "1 question ids come twice; the first is kept: q1.",
-        "1 judgements name questions that the set does not have: q2.",
-        "1 judgements name documents that the corpus does not have: d9.",
-        "1 judgements come twice, and the first counts: q1 d1.",
+        "1 question is blank: q2.",
+        "1 question id comes twice; the first is kept: q1.",
+        "1 judgement names a question that the set does not have: q7.",
+        "2 judgements name documents that the corpus does not have: d8, d9.",
+        "1 judgement comes twice, and the first counts: q1 d1.",
     )
 
 

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from kaijuan.errors import UsageError
-from kaijuan.evals.writing import write_target
+from kaijuan.evals.writing import check_target, write_target
 
 
 def test_a_file_is_made_and_replaced(tmp_path: Path) -> None:
@@ -44,6 +44,20 @@ def test_a_pipe_is_written_into(tmp_path: Path) -> None:
     reader.join(timeout=30)
     assert read == ["through"]
     assert path.is_fifo()
+
+
+def test_a_place_is_tried_before_the_work(tmp_path: Path) -> None:
+    there = tmp_path / "there.json"
+    there.write_text("kept", encoding="utf-8")
+    pipe = tmp_path / "pipe"
+    os.mkfifo(pipe)
+    for good in (there, tmp_path / "new.json", pipe, Path(os.devnull)):
+        check_target(good)
+    assert there.read_text(encoding="utf-8") == "kept"
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["pipe", "there.json"]
+    for wrong in (tmp_path, tmp_path / "nowhere" / "x.json", there / "x.json"):
+        with pytest.raises(UsageError, match="cannot be written"):
+            check_target(wrong)
 
 
 def test_devices_stay(tmp_path: Path) -> None:

@@ -154,7 +154,7 @@ def _judge(judge: Mapping[str, Any]) -> Iterator[RenderableType]:
 
 def _notes(summary: Mapping[str, Any]) -> Iterator[str]:
     for code, count in summary["failed"].items():
-        yield f"{count} questions failed ({code}) and are left out."
+        yield f"{screen.count(count, 'question')} failed ({code}) and {'is' if count == 1 else 'are'} left out."
     quotes, exact = summary["metrics"]["quotes"], summary["metrics"]["quotes_exact"]
     if quotes and exact < 1:
         yield f"{round(quotes * (1 - exact))} of {quotes} quotes are not the document's words at the place they name."

@@ -72,14 +72,15 @@ def answers(  # noqa: PLR0913 one argument an option
 ) -> None:
     """Ask the questions of evaluation sets and say how right, supported and honest the answers are."""
     session = session_of(context, json)
-    from kaijuan.evals.answers.report import check_place, summary_of
     from kaijuan.evals.answers.report import save as written
+    from kaijuan.evals.answers.report import summary_of
     from kaijuan.evals.answers.run import Options
     from kaijuan.evals.answers.sets import Wishes, load
     from kaijuan.evals.bases import evals_folder
+    from kaijuan.evals.writing import check_target
 
     if save is not None:
-        check_place(save)
+        check_target(save)
     wishes = Wishes(corpora=evals_folder(session.home) / "corpora", over=over, withheld=withheld)
     sets = [load(folder, wishes) for folder in data]
     options = Options(k=k, limit=limit, seed=seed, judge=judge, fresh=fresh)
@@ -94,7 +95,7 @@ def answers(  # noqa: PLR0913 one argument an option
             _say(summaries[-1])
     if session.json:
         screen.show_json(summaries[0] if len(summaries) == 1 else {"sets": summaries})
-    if any(summary["judge"]["failed"] for summary in summaries):
+    if any(summary["failed"] or summary["judge"]["failed"] for summary in summaries):
         raise typer.Exit(FAILED_ITEMS)
 
 

@@ -131,10 +131,13 @@ def gate(  # noqa: PLR0913 one argument an option
     from kaijuan.cli.evaluation import experiment_tables as tables
     from kaijuan.evals.experiments import gate as gating
     from kaijuan.evals.results import DEPTH
+    from kaijuan.evals.writing import check_target
 
     limits = gating.Limits(metric=metric, drop=drop, alpha=alpha)
     gating.check_limits(limits)
     sets = gating.load_sets(data)
+    if write:
+        check_target(baseline)
     then = None if write else gating.read_baseline(baseline)
     if then is not None:
         gating.check_sets(then, sets)
@@ -171,8 +174,10 @@ def report(
     session = session_of(context, json)
     from kaijuan.evals.experiments.store import load_runs
     from kaijuan.evals.report.page import report_page, write_page
+    from kaijuan.evals.writing import check_target
 
     found = load_runs(runs or [], _results(session, results))
+    check_target(out)
     page = report_page(found, language=language, metric=_checked(metric) if metric else "")
     write_page(out, page)
     facts = {"report": str(out.absolute()), "experiment": found[0].experiment, "runs": len(found)}

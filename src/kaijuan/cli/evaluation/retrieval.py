@@ -52,7 +52,10 @@ def retrieval(  # noqa: PLR0913 one argument an option
     session = session_of(context, json)
     from kaijuan.evals.retrieval import Options
     from kaijuan.evals.sets import load_set
+    from kaijuan.evals.writing import check_target
 
+    if save is not None:
+        check_target(save)
     sets = [load_set(folder) for folder in data]
     options = Options(k=k, limit=limit, seed=seed, fresh=fresh)
     runs, summaries = [], []

@@ -11,7 +11,6 @@ from typing import Any
 
 import numpy as np
 
-from kaijuan.errors import UsageError
 from kaijuan.evals.answers.assess import Assessment
 from kaijuan.evals.answers.conflicts import Handling, names_conflict
 from kaijuan.evals.answers.given import as_row
@@ -108,12 +107,6 @@ def save(path: Path, summaries: Sequence[dict[str, Any]], runs: Sequence[AnswerR
     ]
     text = json.dumps({"sets": sets}, ensure_ascii=False, indent=1, allow_nan=False)
     write_target(path, text + "\n", errors="backslashreplace")
-
-
-def check_place(path: Path) -> None:
-    """Raise UsageError where `save` could not write: better before the questions are asked than after."""
-    if path.is_dir() or not path.absolute().parent.is_dir():
-        raise UsageError(f"{path} cannot be written.", hint="Name a file in a folder that exists.")
 
 
 def _row(one: Assessment) -> dict[str, Any]:

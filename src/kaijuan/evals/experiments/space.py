@@ -29,6 +29,8 @@ if TYPE_CHECKING:
 Values = Mapping[str, Any]
 """One value a setting, by dotted name."""
 MOST_COMBINATIONS = 10_000
+_DRAWS = 5
+"""Times that a combination is drawn before what has not been tried is looked for."""
 RANGE_KEYS = frozenset({"low", "high", "step", "log"})
 
 
@@ -184,9 +186,18 @@ class Search:
     def _proposed(self, number: int) -> Values:
         if self._grid is not None:
             return self._grid[number]
+        tried = [trial.values for trial in self.trials]
+        # What was tried already says nothing new: drawn anew a few times, then what is left of a small space.
+        drawn = (self._drawn(f"{number}" if again == 0 else f"{number}/{again}") for again in range(_DRAWS))
+        fresh = next((values for values in drawn if values not in tried), None)
+        if fresh is not None or self._size > MOST_COMBINATIONS:
+            return fresh or self._drawn(f"{number}")
+        return next((values for values in grid_of(self._space) if values not in tried), tried[0])
+
+    def _drawn(self, word: str) -> Values:
         import optuna
 
-        own = int(stable_id("trial", self._seed, number)[:8], 16)
+        own = int(stable_id("trial", self._seed, word)[:8], 16)
         # Asked in memory: a trial that is stopped leaves no mark in the file.
         draft = optuna.create_study(direction="maximize", sampler=optuna.samplers.TPESampler(seed=own))
         draft.add_trials(self._study.get_trials(deepcopy=False))
@@ -194,9 +205,13 @@ class Search:
         # 0.1 + 2 * 0.1 is meant to be 0.3.
         return {name: round(value, 12) if isinstance(value, float) else value for name, value in asked.items()}
 
+    @property
+    def _size(self) -> float:
+        return math.prod(values.count() for values in self._space.values())
+
     def total(self, wanted: int) -> int:
-        """Return how many trials there are to be: all combinations of a grid, else as many as wanted."""
-        return wanted if self._grid is None else len(self._grid)
+        """Return how many trials there are to be: all combinations of a grid, else as many as wanted, none twice."""
+        return int(min(wanted, self._size)) if self._grid is None else len(self._grid)
 
 
 @dataclass(kw_only=True)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gzip
+import hashlib
 import json
 import os
 import re
@@ -23,7 +24,7 @@ from kaijuan.evals.metrics import Scores, score
 from kaijuan.evals.results import RetrievalRun
 from kaijuan.evals.sets import EvalSet
 
-FORMAT = 1
+FORMAT = 2
 ENDING = ".json.gz"
 CONTENTS = "runs.json"
 SHOWN = 5
@@ -98,7 +99,8 @@ def run_path(results: Path, experiment: str, set_name: str, variant: str) -> Pat
 
 def save_run(path: Path, stored: StoredRun) -> None:
     """Write a run, whole or not at all."""
-    tree = {"format": FORMAT, "run": _adapter().dump_python(stored, mode="json")}
+    run = _adapter().dump_python(stored, mode="json")
+    tree = {"format": FORMAT, "checksum": _checksum(run), "run": run}
     _replace(path, gzip.compress(json.dumps(tree, allow_nan=False).encode()))
 
 
@@ -114,9 +116,19 @@ def load_run(path: Path) -> StoredRun:
             hint="Run the experiment again with this version, or read the file with the one that wrote it.",
         )
     try:
+        if tree["checksum"] != _checksum(tree["run"]):
+            raise EvalDataError(
+                f"{path} was changed after it was written: its checksum does not match.",
+                hint="Run the experiment again; figures of an edited run prove nothing.",
+            )
         return _shared_ids(_adapter().validate_python(tree["run"]))
     except (ValidationError, KeyError) as error:
         raise EvalDataError(f"{path} is not whole: {_first_line(error)}.", hint="Run the experiment again.") from error
+
+
+def _checksum(run: Any) -> str:
+    """Return the SHA-256 of a run as it is written: whoever edits figures by hand is found out, though not stopped."""
+    return hashlib.sha256(json.dumps(run, sort_keys=True, separators=(",", ":")).encode()).hexdigest()
 
 
 def write_contents(paths: Sequence[Path]) -> None:

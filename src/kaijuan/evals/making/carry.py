@@ -71,6 +71,7 @@ def _draft(item: Item, evidence: tuple[Evidence, ...]) -> Draft:
         language=item.language,
         question=item.question,
         answers=item.answers,
+        parts=item.parts,
         evidence=evidence,
         about=str(item.extra.get("about", "")),
         as_of=item.as_of,

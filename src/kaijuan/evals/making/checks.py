@@ -62,7 +62,9 @@ def _answer_is_in_evidence(draft: Draft) -> bool:
 
 def parts_of(draft: Draft, answer: str) -> list[str]:
     """Return the parts of an answer to a question of two parts; else the answer."""
-    if draft.how not in ("pair", "two-parts"):
+    if draft.parts:
+        return list(draft.parts)
+    if draft.how not in ("pair", "two-parts"):  # a model's, or from a set of before parts were kept
         return [answer]
     return [part for part in _PARTS.split(answer) if part]
 

@@ -156,6 +156,7 @@ def _both(one: Fact, other: Fact) -> Draft:
         language=language,
         question=question,
         answers=(f"{one.value}；{other.value}" if language == "zh" else f"{one.value}; {other.value}",),
+        parts=(one.value, other.value),
         evidence=(one.statement.evidence, other.statement.evidence),
         about=name,
     )
@@ -207,6 +208,7 @@ def _two_parts(one: Draft, other: Draft) -> Draft:
         language=one.language,
         question=question,
         answers=(answer,),
+        parts=(one.answers[0], other.answers[0]),
         evidence=(one.evidence[0], other.evidence[0]),
         about=f"{one.about} {other.about}",
     )

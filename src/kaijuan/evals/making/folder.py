@@ -86,6 +86,7 @@ def _item(line: str, path: Path, number: int) -> Item:
             evidence=tuple(row["evidence"]),
             how=row["how"],
             as_of=row.get("as_of", ""),
+            parts=tuple(row.get("parts", ())),
             also=tuple(row.get("also", ())),
             since=row["since"],
             extra=row.get("extra", {}),
@@ -109,7 +110,10 @@ def item_row(item: Item) -> dict[str, Any]:
     }
     return row | {
         name: value
-        for name, value in (("as_of", item.as_of), ("also", list(item.also)), ("extra", dict(item.extra)))
+        for name, value in (
+            *(("as_of", item.as_of), ("parts", list(item.parts))),
+            *(("also", list(item.also)), ("extra", dict(item.extra))),
+        )
         if value
     }
 
@@ -126,6 +130,8 @@ def query_row(item: Item) -> dict[str, Any]:
         "how": item.how,
         "evidence": [dict(piece) for piece in item.evidence],
     }
+    if item.parts:
+        row["answer_parts"] = list(item.parts)
     if item.as_of:
         row["as_of"] = item.as_of
     return row

@@ -70,6 +70,8 @@ class Draft:
     question: str
     answers: tuple[str, ...]
     evidence: tuple[Evidence, ...]
+    parts: tuple[str, ...] = ()
+    """What the answer gives, each by itself, where the question asks for several things."""
     about: str = ""
     """What is asked about. A set does not ask about one thing over and over."""
     as_of: str = ""
@@ -112,6 +114,8 @@ class Item:
     evidence: tuple[Mapping[str, Any], ...]
     how: str
     as_of: str = ""
+    parts: tuple[str, ...] = ()
+    """What the answer gives, each by itself, where the question asks for several things."""
     also: tuple[str, ...] = ()
     """Other documents that say the same, by their ids in the corpus."""
     since: int = 1

@@ -291,6 +291,7 @@ class _Work:
             language=draft.language,
             question=draft.question,
             answers=draft.answers,
+            parts=draft.parts,
             evidence=tuple(_evidence_row(piece) for piece in draft.evidence),
             how=draft.how,
             as_of=draft.as_of,

@@ -126,7 +126,7 @@ def _with(item: Item, reviews: Sequence[Review]) -> Item:
         if review.question is not None:
             item = replace(item, question=review.question)
         if review.answers is not None:
-            item = replace(item, answers=review.answers)
+            item = replace(item, answers=review.answers, parts=())
     return item
 
 

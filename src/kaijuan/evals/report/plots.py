@@ -52,6 +52,8 @@ STYLE: dict[Any, Any] = {
     "lines.solid_capstyle": "round",
 }
 WIDTH = 5.0
+MOST_LETTERS = 50
+"""Of a name in bold that fit beside each other into the width of a plot."""
 """Inches. Narrow, so that the words can still be read when a phone shrinks the plot."""
 SVG = "{http://www.w3.org/2000/svg}"
 HREF = "{http://www.w3.org/1999/xlink}href"
@@ -82,7 +84,7 @@ def effects(marks: Sequence[Mark], *, id: str, title: str, label: str) -> str:
             axes.plot([mark.low, mark.high], [at, at], color=colour, linewidth=3.2 if mark.strong else 1.6)
             axes.plot([mark.effect], [at], marker="o", markersize=6.5 if mark.strong else 4.5, color=colour)
             axes.annotate(
-                clean(mark.name),
+                shortened(clean(mark.name), MOST_LETTERS if mark.strong else MOST_LETTERS + 6),
                 (0, at),
                 xycoords=axes.get_yaxis_transform(),
                 xytext=(2 if mark.strong else 10, 8),
@@ -228,6 +230,19 @@ def _styled(style: str) -> str:
     for colour, variable in VARIABLES.items():
         kept = kept.replace(colour, f"var({variable})")
     return kept
+
+
+def shortened(text: str, most: int) -> str:
+    """Return a text at most so many letters wide, without its middle where it is wider: ends tell names apart."""
+    if _width(text) <= most:
+        return text
+    head, tail = len(text), 0
+    while _width(text[:head]) > most * 2 // 3:
+        head -= 1
+    room = most - 1 - _width(text[:head])
+    while tail < len(text) - head and _width(text[len(text) - tail - 1 :]) <= room:
+        tail += 1
+    return f"{text[:head].rstrip()}…{text[len(text) - tail :].lstrip()}"
 
 
 def signed(value: float, digits: int) -> str:

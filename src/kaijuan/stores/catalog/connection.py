@@ -9,6 +9,7 @@ from functools import lru_cache
 from itertools import islice
 from pathlib import Path
 from typing import Any, TypeVar
+from urllib.parse import unquote, urlsplit
 
 from sqlalchemy import ColumnElement, Connection, Engine, Row, Select, Table, bindparam, create_engine, event
 from sqlalchemy.dialects import postgresql, sqlite
@@ -35,7 +36,11 @@ def url_of(place: str | Path) -> URL:
 
 def file_of(url: URL) -> Path | None:
     """Return the file of an SQLite address, None for a server."""
-    return Path(url.database) if url.get_backend_name() == "sqlite" and url.database else None
+    if url.get_backend_name() != "sqlite" or not url.database:
+        return None
+    # SQLite's own addresses (file:/a/b?mode=ro) hold a path, and are none.
+    is_address = url.database.startswith("file:") and "uri" in url.query
+    return Path(unquote(urlsplit(url.database).path) if is_address else url.database)
 
 
 def open_engine(url: URL, *, connections: int) -> Engine:

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from kaijuan.errors import EvalDataError, UsageError
-from kaijuan.evals.answers.items import AnswerSet, Expected
+from kaijuan.evals.answers.items import AnswerSet, Expected, Groups
 from kaijuan.evals.answers.sets import Wishes, load
 from kaijuan.evals.answers.sets.rgb import SNIPPETS
 
@@ -64,6 +64,21 @@ def test_beir_with_answers(read: Read, beir: Path) -> None:
     assert by_id["q1"].relevant == {"d1"}
     assert any("blank" in problem for problem in data.problems)
     assert set(data.labels) == {item.kind for item in data.items}
+
+
+@pytest.mark.parametrize(
+    ("parts", "gold"),
+    [
+        (["Paris", ["9 am", "9:00"]], (("Paris",), ("9 am", "9:00"))),
+        (["Paris", " "], (("Paris; 9 am",),)),
+        ([], (("Paris; 9 am",),)),
+        ("Paris", (("Paris; 9 am",),)),
+    ],
+)
+def test_every_part_of_an_answer_is_asked_for(read: Read, beir: Path, parts: Any, gold: Groups) -> None:
+    lines(beir / "queries.jsonl", [{"_id": "q1", "text": "a?", "answer": "Paris; 9 am", "answer_parts": parts}])
+    (item,) = read(beir).items
+    assert item.gold == gold
 
 
 def test_withheld_asks_again_without_the_documents(read: Read, beir: Path) -> None:

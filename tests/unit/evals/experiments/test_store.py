@@ -59,16 +59,28 @@ def test_a_file_cut_short_is_refused(make_run: MakeRun, tmp_path: Path, kept: in
         load_run(path)
 
 
+def test_an_edited_run_is_found_out(make_run: MakeRun, tmp_path: Path) -> None:
+    path = tmp_path / "run.json.gz"
+    save_run(path, make_run())
+    tree = json.loads(gzip.decompress(path.read_bytes()))
+    path.write_bytes(gzip.compress(json.dumps(tree, indent=1, sort_keys=True).encode()))
+    assert load_run(path).key == tree["run"]["key"]  # written otherwise, it says the same
+    tree["run"]["questions"] = {}
+    path.write_bytes(gzip.compress(json.dumps(tree).encode()))
+    with pytest.raises(EvalDataError, match="checksum does not match"):
+        load_run(path)
+
+
 def test_what_is_no_run_is_refused(make_run: MakeRun, tmp_path: Path) -> None:
     path = tmp_path / "run.json.gz"
     for content, said in (
         (b'{"runs": []}', "holds no stored run"),
         (gzip.compress(b"not json"), "damaged"),
         (gzip.compress(b"[1]"), "holds no stored run"),
-        (gzip.compress(json.dumps({"format": 0, "run": {}}).encode()), "format 0, this version reads format 1"),
+        (gzip.compress(json.dumps({"format": 0, "run": {}}).encode()), "format 0, this version reads format 2"),
         (gzip.compress(json.dumps({"format": 99}).encode()), "format 99"),
-        (gzip.compress(json.dumps({"format": 1}).encode()), "not whole"),
-        (gzip.compress(json.dumps({"format": 1, "run": {"key": "x"}}).encode()), "not whole: "),
+        (gzip.compress(json.dumps({"format": 2}).encode()), "not whole"),
+        (gzip.compress(json.dumps({"format": 2, "run": {"key": "x"}}).encode()), "not whole: 'checksum' is missing"),
     ):
         path.write_bytes(content)
         with pytest.raises(EvalDataError, match=said):

@@ -141,13 +141,26 @@ def test_a_search_that_was_stopped_goes_on_as_if_it_had_not(tmp_path: Path) -> N
                 attempt.score = 1 - abs(attempt.values["retrieve.dense_weight"] - 0.5)
         return search.trials
 
-    whole = steps(tmp_path / "a", 16)
+    whole = steps(tmp_path / "a", 14)
     with pytest.raises(KeyboardInterrupt):
-        steps(tmp_path / "b", 16, stop_at=12)
-    assert steps(tmp_path / "b", 16) == whole
+        steps(tmp_path / "b", 14, stop_at=12)
+    assert steps(tmp_path / "b", 14) == whole
     assert len({str(trial.values) for trial in whole}) > 3
     # Steps of a range are read as they were written.
     assert {trial.values["retrieve.cut_ratio"] for trial in whole} <= {0.0, 0.1, 0.2, 0.3, 0.4}
+
+
+def test_nothing_is_tried_twice_and_a_small_space_comes_to_its_end(tmp_path: Path) -> None:
+    space = read_space(SPACE, Config())
+    search = opened(tmp_path / "log", "trial", space, grid=False, seed=5)
+    total = search.total(40)
+    assert total == 15
+    while len(search.trials) < total:
+        with search.next() as attempt:
+            attempt.score = 1 - abs(attempt.values["retrieve.dense_weight"] - 0.5)
+    assert sorted(str(trial.values) for trial in search.trials) == sorted(str(values) for values in grid_of(space))
+    endless = read_space({"retrieve.cut_ratio": {"low": 0.0, "high": 0.4}}, Config())
+    assert opened(tmp_path / "other", "trial", endless, grid=False, seed=5).total(40) == 40
 
 
 def tuning(write_set: WriteSet, tmp_path: Path, more: str = "") -> Tuning:

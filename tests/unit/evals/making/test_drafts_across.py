@@ -153,6 +153,7 @@ def test_two_parts_are_asked_in_full_of_passages_far_apart() -> None:
     assert draft.kind is Kind.MULTI
     assert draft.answers[0].startswith("45 euros")
     assert draft.answers[0].endswith("; within 12 hours")
+    assert (draft.parts[0].startswith("45 euros"), draft.parts[1]) == (True, "within 12 hours")
     assert draft.question.count("According to") == 1
 
 

@@ -51,7 +51,7 @@ def item(id: str, split: Split = Split.TRAIN, kind: Kind = Kind.SINGLE, **more: 
 ITEMS = [
     item("aaaa11112222"),
     item("bbbb11112222", Split.DEV, also=("other.md",)),
-    item("cccc11112222", Split.TEST),
+    item("cccc11112222", Split.TEST, answers=("45 euros; 9 am",), parts=("45 euros", "9 am")),
     item("dddd11112222", kind=Kind.UNANSWERABLE, extra={"absent": {"phrases": ["x"]}}),
 ]
 
@@ -85,6 +85,14 @@ def test_the_folder_of_a_set_leads_to_its_splits(root: Path) -> None:
         with pytest.raises(EvalDataError, match="one a split") as caught:
             load_set(folder)
         assert str(root / "v1" / "train") in caught.value.hint
+
+
+def test_parts_of_an_answer_stay_parts(root: Path) -> None:
+    by_id = {query.id: query for query in load_set(root / "v1" / "test").queries}
+    assert by_id["cccc11112222"].fields["answer_parts"] == ["45 euros", "9 am"]
+    assert by_id["cccc11112222"].answers == ("45 euros; 9 am",)
+    append(root, [said("cccc11112222", Action.EDIT, answers=("Free.",))])
+    assert {each.id: each.parts for each in read_reviewed(root)}["cccc11112222"] == ()
 
 
 def test_items_come_back_as_they_were(root: Path) -> None:

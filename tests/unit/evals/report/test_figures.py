@@ -10,6 +10,7 @@ from kaijuan.evals.experiments.outcome import table_of
 from kaijuan.evals.experiments.store import StoredRun
 from kaijuan.evals.report.cases import MOST_CASES, contrast, hardest
 from kaijuan.evals.report.figures import Times, by_kind, recall_curve, times
+from kaijuan.evals.report.plots import shortened
 
 MakeRun = Callable[..., StoredRun]
 
@@ -71,3 +72,16 @@ def test_the_hardest_come_first_and_what_was_not_found_is_known(make_run: MakeRu
     assert [case.scores[0] for case in found] == [0.0, pytest.approx(0.1), 0.5]
     assert found[0].expected[0].rank == 121
     assert found[0].expected[0].excerpt is not None
+
+
+@pytest.mark.parametrize(
+    ("name", "shown"),
+    [
+        ("short", "short"),
+        ("a" * 12, "a" * 12),
+        ("retrieve.dense_weight=0.25", "retrieve….25"),
+        ("检索权重很长很长", "检索权重…长"),
+    ],
+)
+def test_long_names_lose_their_middle(name: str, shown: str) -> None:
+    assert shortened(name, 12) == shown

@@ -98,7 +98,8 @@ async def test_no_room_left(catalog: SqlCatalog, kb: KnowledgeBase) -> None:
     await catalog.roll_back(run, now=NOW)
 
 
-async def test_a_file_that_may_not_be_written(tmp_path: Path) -> None:
+async def test_a_file_that_may_not_be_written(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
     first = SqlCatalog(tmp_path / "catalog.db")
     await first.create_kb("acme", "handbook", now=NOW)
     await first.close()
@@ -107,6 +108,7 @@ async def test_a_file_that_may_not_be_written(tmp_path: Path) -> None:
         await readonly.create_kb("acme", "other", now=NOW)
     assert "permission" in str(caught.value)
     await readonly.close()
+    assert not (tmp_path / "file:").exists()  # the address is no path
 
 
 @pytest.fixture

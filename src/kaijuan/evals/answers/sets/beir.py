@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from pathlib import Path
 
-from kaijuan.evals.answers.items import AnswerSet, Expected, Item
+from kaijuan.evals.answers.items import AnswerSet, Expected, Groups, Item
 from kaijuan.evals.sets import EvalSet, Query, load_set
 
 LABELS = {
@@ -54,9 +54,23 @@ def _item(query: Query, data: EvalSet) -> Item:
         kind=kind,
         expected=expected,
         # What stands for an answer to the others is a sentence that declines.
-        gold=(query.answers,) if query.answers and expected is Expected.ANSWER else (),
+        gold=_gold(query) if expected is Expected.ANSWER else (),
         relevant=relevant,
     )
+
+
+def _gold(query: Query) -> Groups:
+    """Return what an answer must give: every part, where the set names the parts, else one of the answers."""
+    parts = query.fields.get("answer_parts")
+    groups = [_ways(part) for part in parts] if isinstance(parts, list) else []
+    if groups and all(groups):
+        return tuple(groups)
+    return (query.answers,) if query.answers else ()
+
+
+def _ways(part: object) -> tuple[str, ...]:
+    ways = part if isinstance(part, list) else [part]
+    return tuple(way for way in ways if isinstance(way, str) and way.strip())
 
 
 def _kind(query: Query, relevant: frozenset[str]) -> tuple[str, Expected]:
