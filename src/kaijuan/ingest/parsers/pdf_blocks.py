@@ -170,7 +170,9 @@ def _are_neighbours(before: Line, line: Line) -> bool:
 def _continues(lines: Sequence[Line], line: Line, typical: float) -> bool:
     """Say whether a line goes on with the paragraph that `lines` began."""
     before = lines[-1]
-    if _BULLET.match(line.text) or abs(line.size - before.size) > _SIZE_STEP * max(before.size, line.size):
+    if (_BULLET.match(line.text) and not _is_inner_number(lines, line)) or abs(
+        line.size - before.size
+    ) > _SIZE_STEP * max(before.size, line.size):
         return False
     if not line.edges or not before.edges:
         return bool(line.edges) == bool(before.edges) and before.page == line.page
@@ -180,6 +182,19 @@ def _continues(lines: Sequence[Line], line: Line, typical: float) -> bool:
         return line.x0 - line.left <= _INDENT_EM * line.size and not _ends_sentence(before.text)
     is_close = line.y1 - before.y1 <= _LEADING * typical and line.y0 >= before.y0 - line.height
     return is_close and not _is_indented_start(lines, line)
+
+
+def _is_inner_number(lines: Sequence[Line], line: Line) -> bool:
+    """Say whether a line begins with a number inside a sentence: (1) this and (2) that."""
+    before = lines[-1]
+    return (
+        len(lines) > 1
+        and line.text[0] in "(（"
+        and bool(line.edges and before.edges)
+        and abs(line.x0 - before.x0) < _INDENT_EM * line.size
+        and not _ends_sentence(before.text)
+        and not _ended_early(before, line)
+    )
 
 
 def _ended_early(before: Line, line: Line) -> bool:

@@ -38,8 +38,10 @@ def mark_separators(lines: Sequence[Line], rules: Sequence[Rule]) -> None:
 def notes_among(lines: Sequence[Line], size: float) -> set[int]:
     """Return the positions of a page's lines that are footnotes. `size` is that of the running text."""
     small = [bool(line.edges) and line.size <= _SMALLER * size and not line.outline for line in lines]
-    if not lines or len(lines) - sum(small) < _LEAST_BODY:
+    if not lines:
         return set()
+    # Where all is small (an abstract, a list of references) only a rule tells notes from it.
+    is_small_page = len(lines) - sum(small) < _LEAST_BODY
     bottom = max(line.y1 for line in lines)
     found: set[int] = set()
     for column in {line.column for line in lines}:
@@ -47,7 +49,11 @@ def notes_among(lines: Sequence[Line], size: float) -> set[int]:
         first = len(own)
         while first > 0 and small[own[first - 1]]:
             first -= 1
-        starts = (k for k in range(first, len(own)) if _starts(lines[own[k]], bottom))
+        starts = (
+            k
+            for k in range(first, len(own))
+            if _starts(lines[own[k]], bottom) and (lines[own[k]].ruled_off or not is_small_page)
+        )
         if (start := next(starts, None)) is not None:
             found.update(own[start:])
     return found
