@@ -26,30 +26,62 @@ text are high."""
 _THICKEST = 12
 _SLANT = 0.02
 _MOST_RULES = 600
-_NEIGHBOURHOOD = 31
-_CONTRAST = 12
+_CONTRAST = 20
 _WITHIN = 1.0
+_MEET = 2.0
+"""Points."""
 
 
 def rules_of(image: PageImage, runs: Sequence[Run], frame: Frame) -> Graphics:
     """Return the rules on a page, in its upright frame, in which `runs` are its text."""
     grey = cv2.cvtColor(image, cv2.COLOR_RGB2GRAY)
-    # Darker than what is around it: also thin grey rules on uneven paper.
-    ink = cv2.adaptiveThreshold(grey, 255, cv2.ADAPTIVE_THRESH_MEAN_C, cv2.THRESH_BINARY_INV, _NEIGHBOURHOOD, _CONTRAST)
     scale = frame.width / image.shape[1]
     text = median([run.height for run in runs if run.upright] or [0.0]) / scale
     shortest = max(_LETTERS * text, _LEAST_DOTS)
     found = Graphics()
     for along in (True, False):
-        for start, end in _strokes(np.asarray(ink, np.uint8), shortest, along=along):
+        for start, end in _strokes(np.asarray(grey, np.uint8), shortest, along=along):
             _add(found, *(frame.inward((x * scale, y * scale)) for x, y in (start, end)))
-    found.lying, found.standing = merged(found.lying), merged(found.standing)
+    lines = [run for run in runs if run.upright]
+    lying = [rule for rule in merged(found.lying) if not any(_is_stroke(rule, run) for run in lines)]
+    standing = merged(found.standing)
+    height = text * scale
+    found.lying = [_ended(rule, standing, height) for rule in lying]
+    found.standing = [_ended(rule, lying, height) for rule in standing]
     return found
 
 
-def _strokes(ink: PageImage, least: float, *, along: bool) -> Iterator[tuple[tuple[float, float], tuple[float, float]]]:
+def _is_stroke(rule: Rule, run: Run) -> bool:
+    """Say whether a lying rule is made of the strokes of a line of text."""
+    inside = run.y0 + 0.2 * run.height < rule.at < run.y1 - 0.2 * run.height
+    return inside and min(rule.end, run.x1) - max(rule.start, run.x0) > 0.6 * rule.length
+
+
+def _ended(rule: Rule, others: Sequence[Rule], height: float) -> Rule:
+    """Return a rule that ends where it meets the last of those across it, not with a letter that touches it there."""
+    met = [
+        other.at
+        for other in others
+        if other.start - _MEET <= rule.at <= other.end + _MEET and rule.start - _MEET <= other.at <= rule.end + _MEET
+    ]
+    if len(met) < 2:
+        return rule
+    first, last = min(met), max(met)
+    return Rule(
+        rule.at,
+        first if first - rule.start < height else rule.start,
+        last if rule.end - last < height else rule.end,
+    )
+
+
+def _strokes(
+    grey: PageImage, least: float, *, along: bool
+) -> Iterator[tuple[tuple[float, float], tuple[float, float]]]:
     """Yield both ends of each long thin stroke along the rows of an image, or along its columns."""
-    height, width = ink.shape[:2]
+    height, width = grey.shape[:2]
+    # Darker than what lies on both sides of it: thin grey rules on uneven paper, and the edge of a coloured ground.
+    across = np.ones((_THICKEST, 1) if along else (1, _THICKEST), np.uint8)
+    ink = (cv2.morphologyEx(grey, cv2.MORPH_BLACKHAT, across) > _CONTRAST).astype(np.uint8)
     shortest = round(max((width if along else height) * _SHORTEST_SHARE, least))
     kernel = np.ones((1, shortest) if along else (shortest, 1), np.uint8)
     closed = cv2.morphologyEx(ink, cv2.MORPH_CLOSE, np.ones((3, 3), np.uint8))
@@ -57,14 +89,14 @@ def _strokes(ink: PageImage, least: float, *, along: bool) -> Iterator[tuple[tup
     # A rule a little out of true is opened into steps; this joins them again.
     strokes = cv2.dilate(strokes, np.ones((3, 5) if along else (5, 3), np.uint8))
     count, _, boxes, _ = cv2.connectedComponentsWithStats(strokes, connectivity=8)
-    for left, top, across, down, area in boxes[1 : min(count, _MOST_RULES)].tolist():
-        length, thick = (across, down) if along else (down, across)
+    for left, top, wide, high, area in boxes[1 : min(count, _MOST_RULES)].tolist():
+        length, thick = (wide, high) if along else (high, wide)
         if thick > _THICKEST + _SLANT * length or area > _THICKEST * length:
             continue
         if along:
-            yield (left, top + down / 2), (left + across, top + down / 2)
+            yield (left, top + high / 2), (left + wide, top + high / 2)
         else:
-            yield (left + across / 2, top), (left + across / 2, top + down)
+            yield (left + wide / 2, top), (left + wide / 2, top + high)
 
 
 def _add(found: Graphics, start: tuple[float, float], end: tuple[float, float]) -> None:
