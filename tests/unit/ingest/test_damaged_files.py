@@ -53,6 +53,12 @@ def test_a_header_in_an_encoding_of_broken_letters() -> None:
     assert mail.sender == "a@example.org"
 
 
+def test_a_part_in_an_encoding_that_is_no_name() -> None:
+    head = b"From: a@example.org\nMIME-Version: 1.0\nContent-Type: multipart/mixed; boundary=b\n\n--b\n"
+    part = b'Content-Type: text/plain; charset="gb\x00k"\n\nneedle \xd6\xd0\xce\xc4\n--b--\n'
+    assert "needle" in read_mime(head + part, "a.eml").bodies[0].plain
+
+
 @pytest.mark.parametrize(("name", "seed"), [("a.ppt", "ppt/16"), ("a.zip", "zip/248")])
 async def test_samples_once_spoiled_in_ways_that_nobody_foresaw(name: str, seed: str) -> None:
     pool = ParserPool(registry.targets("parser"), seconds=60, memory_mb=600)

@@ -76,7 +76,8 @@ def _leaves(root: Message, name: str) -> Iterator[_Leaf]:
         if count > _MOST_PARTS:
             raise BrokenDocumentError(f"{name} has more than {_MOST_PARTS:,} parts.")
         part = leaf.part
-        inner = part.get_payload()
+        # Asked for the payload of a leaf, the library decodes it by whatever charset is declared, and may raise.
+        inner = part.get_payload() if part.is_multipart() else None
         if part.get_content_type() == "message/rfc822" or not isinstance(inner, list):
             yield leaf
             continue
@@ -119,7 +120,7 @@ def _sort(leaf: _Leaf, found: _Found) -> None:
 
 def _bytes(part: Message) -> bytes:
     if part.get_content_type() == "message/rfc822":
-        inner = part.get_payload()
+        inner = part.get_payload() if part.is_multipart() else None
         first = inner[0] if isinstance(inner, list) and inner else None
         return first.as_bytes() if isinstance(first, Message) else b""
     data = part.get_payload(decode=True)
