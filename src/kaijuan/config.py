@@ -15,7 +15,7 @@ from kaijuan.answer.settings import AnswerSettings
 from kaijuan.errors import UsageError
 from kaijuan.index.settings import IndexSettings
 from kaijuan.ingest.settings import ChunkSettings, GateSettings, IngestSettings
-from kaijuan.ingest.sources.settings import NamedSource
+from kaijuan.ingest.sources.settings import BUILT_IN, NamedSource
 from kaijuan.jobs.settings import JobSettings
 from kaijuan.retrieve.settings import RetrieveSettings
 
@@ -126,6 +126,7 @@ def load_config(home: Path, file: Path | None = None, *, environ: Mapping[str, s
     """
     path = file or home / CONFIG_FILE
     tree = _read(path) if file is not None or _exists(path) else {}
+    described = set(tree.get("sources", ()))
     written: dict[str, str] = {}
     for name, value in (os.environ if environ is None else environ).items():
         if name.startswith(PREFIX) and name not in NOT_SETTINGS and SECTION in name:
@@ -138,11 +139,12 @@ def load_config(home: Path, file: Path | None = None, *, environ: Mapping[str, s
                     raise UsageError(f"The setting {place} is wrong: it is a table.", hint=f"Mend it in {path}.")
             table[key] = value
             written[".".join((*tables, key))] = name
+    _forget_undescribed(tree, described)
     try:
         return Config.model_validate(tree)
     except ValidationError as error:
         first = error.errors()[0]
-        place = ".".join(str(part) for part in first["loc"])
+        place = _place(first["loc"])
         source = written.get(place, str(path))
         raise UsageError(f"The setting {place} is wrong: {first['msg']}.", hint=f"Mend it in {source}.") from error
 
@@ -155,6 +157,22 @@ def home_path(given: Path | str | None) -> Path:
         raise UsageError(
             f"{str(given)!r} cannot be a home folder: {str(error).rstrip(chr(46))}.", hint="Choose another."
         ) from error
+
+
+def _forget_undescribed(tree: dict[str, Any], described: set[str]) -> None:
+    """Leave out secrets of sources that this file does not describe: one environment may serve several homes."""
+    sources = tree.get("sources")
+    if isinstance(sources, dict):
+        for name in [name for name, table in sources.items() if name not in described and "kind" not in table]:
+            del sources[name]
+
+
+def _place(location: tuple[int | str, ...]) -> str:
+    """Return the path of a setting as it is written; within a named source the kind is no part of it."""
+    parts = [str(part) for part in location]
+    if parts[:1] == ["sources"] and parts[2:3] and parts[2] in {*BUILT_IN, "other"}:
+        del parts[2]
+    return ".".join(parts)
 
 
 def _exists(path: Path) -> bool:

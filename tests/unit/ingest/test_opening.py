@@ -140,6 +140,21 @@ def test_a_secret_comes_from_the_environment_and_is_never_shown(tmp_path: Path) 
     assert "tell-nobody" not in str(caught.value)
 
 
+def test_the_place_of_a_slip_is_as_it_is_written(tmp_path: Path) -> None:
+    with pytest.raises(UsageError, match=r"setting sources\.x\.rows is wrong"):
+        configured(tmp_path, '[sources.x]\nkind = "sql"\nquery = "select 1"\nrows = 0\n')
+
+
+def test_a_missing_secret_stops_only_who_needs_it(tmp_path: Path) -> None:
+    at = configured(
+        tmp_path,
+        '[sources.orders]\nkind = "sql"\nquery = "select 1"\n',
+        KAIJUAN_SOURCES__OF_ANOTHER_HOME__URL="sqlite:///x.db",
+    )
+    assert list(at.named) == ["orders"]
+    assert at.open("orders:").scope == "sql:orders#"
+
+
 async def test_links_that_lead_out_of_a_folder_are_left_when_so_set(tmp_path: Path, folder: Path) -> None:
     outside = tmp_path / "outside"
     outside.mkdir()

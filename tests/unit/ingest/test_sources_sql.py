@@ -85,6 +85,7 @@ async def test_template_several_ids_and_chosen_metadata(database: Path) -> None:
         ({"rows": 2}, "more than 2 rows"),
         ({"url": "sqlite:////nowhere/at/all.db"}, "no database file"),
         ({"url": "no address"}, "no database address"),
+        ({"url": ""}, "url of the database is not set"),
         ({"url": "postgresql+pg8000://u:p4ssw0rd@127.0.0.1:1/x", "seconds": 2}, "cannot be read"),
         ({"query": "select null as nr"}, "id is empty"),
         ({"query": "select 1 as nr, printf('%.*c', 2000, 'x') as t"}, "larger than 1,000 bytes"),

@@ -92,8 +92,9 @@ class SqlSettings(SourceSettings):
     """Rows of a query. A row, or all rows of one id, becomes a document."""
 
     kind: Literal["sql"] = "sql"
-    url: SecretStr
-    """The database, as SQLAlchemy writes it: postgresql+pg8000://user:password@host/name, sqlite:////path/file.db."""
+    url: SecretStr = SecretStr("")
+    """The database, as SQLAlchemy writes it: postgresql+pg8000://user:password@host/name, sqlite:////path/file.db.
+    Better in the environment than in a file; only who adds or syncs needs it."""
     query: str = Field(min_length=1)
     """One SELECT; ordered by the id when rows are grouped."""
     id: Columns = ("id",)

@@ -94,6 +94,8 @@ def _address(name: str) -> str:
 
 
 def _url(secret: SecretStr) -> URL:
+    if not secret.get_secret_value():
+        raise MissingSourceError("The url of the database is not set.", hint="Set KAIJUAN_SOURCES__NAME__URL.")
     try:
         return make_url(secret.get_secret_value())
     except ArgumentError:
