@@ -10,8 +10,9 @@ import math
 from collections.abc import Iterator, Sequence
 from itertools import accumulate
 
-from kaijuan.ingest.parsers.pdf_columns import column_tables, framed_tables
+from kaijuan.ingest.parsers.pdf_columns import column_tables
 from kaijuan.ingest.parsers.pdf_figures import mark_figures
+from kaijuan.ingest.parsers.pdf_frames import framed_tables
 from kaijuan.ingest.parsers.pdf_graphics import Graphics
 from kaijuan.ingest.parsers.pdf_grids import ruled_tables
 from kaijuan.ingest.parsers.pdf_lines import Line, LineMaker, PrintedTable, Run, join_near, rows_of
