@@ -5,7 +5,7 @@ from __future__ import annotations
 import builtins
 import time
 import uuid
-from collections.abc import AsyncIterator, Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import asdict
 from functools import cached_property, partial
 from pathlib import Path
@@ -32,9 +32,8 @@ from kaijuan.index.ports import BlobStore, Embedder, Index, IndexStore
 from kaijuan.index.rebuild import open_space
 from kaijuan.ingest.chunkers.policy import ChunkPolicy
 from kaijuan.ingest.isolate import ParserPool
-from kaijuan.ingest.opening import Narrowing, Opened, Opener
+from kaijuan.ingest.opening import Narrowing, Opener, walk_all
 from kaijuan.ingest.pipeline import fingerprint, item_fingerprint, read_each
-from kaijuan.ingest.ports import SourceFailure, SourceItem
 from kaijuan.jobs.chunk_report import ChunkReport, chunk_report
 from kaijuan.jobs.desk import SeenDuplicate, on_desk, picked, rule, seen_duplicates
 from kaijuan.jobs.doctor import DoctorReport, Patient, examine
@@ -126,26 +125,30 @@ class Kaijuan:
         targets: Targets,
         *,
         mirror: bool = False,
-        narrowing: Narrowing | None = None,
+        include: Sequence[str] = (),
+        exclude: Sequence[str] = (),
+        depth: int | None = None,
         progress: ProgressCallback | None = None,
     ) -> RunReport:
         """Take in files, folders, addresses and named sources, one or several, as one published snapshot.
 
-        What fails is named in the report, the run goes on. With `mirror`, documents that have gone from the one folder
-        given, or that `narrowing` leaves out, are removed.
+        What fails is named in the report, the run goes on. `include` and `exclude` are patterns as in .gitignore,
+        `depth` is how many links of a page are followed. With `mirror`, documents that have gone from the one folder
+        given, or that the patterns leave out, are removed.
         """
         wanted = arguments.targets(targets)
         if not wanted:
             raise UsageError("Nothing to add was named.", hint="Give a file, a folder or an address.")
         if mirror and len(wanted) != 1:
             raise UsageError("Mirroring takes exactly one folder.", hint="Call it once for each folder.")
+        narrowing = Narrowing(include=arguments.patterns(include), exclude=arguments.patterns(exclude), depth=depth)
         opened = [self._opener.open(target, narrowing) for target in wanted]
         scope = opened[0].scope if mirror else None
         if scope is not None and not scope.endswith(("/", "#")):
             raise UsageError(f"{wanted[0]} is not a folder.", hint="Mirroring takes exactly one folder or corpus.")
         self._make_home()
         kb = await self.catalog.create_kb(self.tenant, self.kb_name, now=self._clock())
-        return await self._ingest().add(kb, _walk(opened), mirror_scope=scope, progress=progress)
+        return await self._ingest().add(kb, walk_all(opened), mirror_scope=scope, progress=progress)
 
     async def sync(self, names: Targets = (), *, progress: ProgressCallback | None = None) -> Mapping[str, RunReport]:
         """Bring named sources of the configuration up to date, all by default, each as a run of its own.
@@ -488,12 +491,6 @@ def pipeline_fingerprint(config: Config, embedder: Embedder) -> str:
         config.index.model_dump_json(exclude=speed_only),
         config.stores.model_dump_json(exclude={"index_idle_seconds"}),
     )
-
-
-async def _walk(opened: Sequence[Opened]) -> AsyncIterator[SourceItem | SourceFailure]:
-    for one in opened:
-        async for found in one.source.walk(one.target):
-            yield found
 
 
 def new_id() -> str:

@@ -45,11 +45,10 @@ def add(
     """Take in new and changed documents and publish them as one snapshot."""
     session = session_of(context, json)
     from kaijuan.cli.progress import shown_progress
-    from kaijuan.ingest.opening import Narrowing
 
-    narrowing = Narrowing(include=tuple(include or ()), exclude=tuple(exclude or ()), depth=depth)
+    chosen = {"include": include or (), "exclude": exclude or ()}
     with session.open() as base, shown_progress() as progress:
-        report = base.add(targets, mirror=mirror, narrowing=narrowing, progress=progress)
+        report = base.add(targets, mirror=mirror, **chosen, depth=depth, progress=progress)
     end_run(session, report)
 
 

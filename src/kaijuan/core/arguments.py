@@ -29,6 +29,11 @@ def targets(given: Targets) -> list[str]:
     return [os.fspath(target) for target in found]
 
 
+def patterns(given: Iterable[str]) -> tuple[str, ...]:
+    """Return patterns of paths. One alone may be given bare."""
+    return (given,) if isinstance(given, str) else tuple(given)
+
+
 def filters(given: Filters) -> tuple[Filter, ...]:
     """Return the filters as trees; FilterError for text that cannot be read."""
     if isinstance(given, str | Filter):

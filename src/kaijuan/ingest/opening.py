@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
@@ -12,7 +12,7 @@ from typing import Any
 from pydantic import ValidationError
 
 from kaijuan.errors import UsageError
-from kaijuan.ingest.ports import Source
+from kaijuan.ingest.ports import Source, SourceFailure, SourceItem
 from kaijuan.ingest.settings import IngestSettings
 from kaijuan.ingest.sources.expanding import Ask, ExpandingSource
 from kaijuan.ingest.sources.settings import BUILT_IN, OtherSourceSettings, SourceSettings
@@ -109,6 +109,13 @@ class Opener:
     def _advice(self) -> str:
         known = f" Named sources: {', '.join(f'{name}:' for name in self.named)}." if self.named else ""
         return f"Give a path, an address, or the name of a source in the configuration.{known}"
+
+
+async def walk_all(opened: Sequence[Opened]) -> AsyncIterator[SourceItem | SourceFailure]:
+    """Yield what every source offers, one source after the other."""
+    for one in opened:
+        async for found in one.source.walk(one.target):
+            yield found
 
 
 def _changed(settings: SourceSettings, wish: Mapping[str, Any], whose: str) -> SourceSettings:
