@@ -145,7 +145,9 @@ class Kaijuan:
         opened = [self._opener.open(target, narrowing) for target in wanted]
         scope = opened[0].scope if mirror else None
         if scope is not None and not scope.endswith(("/", "#")):
-            raise UsageError(f"{wanted[0]} is not a folder.", hint="Mirroring takes exactly one folder or corpus.")
+            raise UsageError(
+                f"{wanted[0]} is not a folder.", hint="Mirroring takes one folder or corpus, or a site with a depth."
+            )
         self._make_home()
         kb = await self.catalog.create_kb(self.tenant, self.kb_name, now=self._clock())
         return await self._ingest().add(kb, walk_all(opened), mirror_scope=scope, progress=progress)

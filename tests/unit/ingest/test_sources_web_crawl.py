@@ -195,7 +195,8 @@ async def test_behind_a_page_that_failed_nothing_counts_as_gone(pages: Pages) ->
 async def test_a_start_that_is_gone_is_a_failure(pages: Pages) -> None:
     taken, failures = await crawled(pages, "/docs/")
     assert taken == []
-    assert "404" in failures[0].message
+    assert ["404" in one.message for one in failures] == [True]
+    assert failures[0].source == f"{pages.at}/docs/", "so that a mirror removes nothing"
 
 
 async def test_a_packed_bomb_meets_the_limit_and_odd_codings_are_refused(pages: Pages) -> None:

@@ -128,6 +128,8 @@ class _Crawl:
                     raise FetchError(f"{address} answered with status {fetched.status}.")
                 return None
         except DocumentError as error:
+            if not depth:
+                return _failure(self.scope, error)  # without the first page nothing is known of any other
             self.lost = self.lost or depth < self.depth
             return _failure(address, error)
         at = self._known(fetched.address)
