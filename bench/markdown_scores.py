@@ -13,6 +13,8 @@ from lxml import html as trees
 from rapidfuzz.distance import Indel
 
 Grid = list[list[str]]
+MOST_OFF = 2
+"""Rows by which a table may be off as a whole."""
 
 _MARKS = re.compile(r"[|#*`_\\$~{}•☐☒☑]|\[[ x]\]|-{2,}|(?m:^\s*-\s)|&#124;")
 _LINK = re.compile(r"\[([^\]\n]*)\]\((?:[^()\s]|\([^()\s]*\))*\)")
@@ -37,7 +39,7 @@ def reference_grids(text: str) -> list[Grid]:
             if not before:
                 grids.append([])
             if not _RULE.match(line):
-                cells = re.split(r"(?<!\\)\|", line.strip().strip("|"))
+                cells = re.split(r"(?<!\\)\|", line.strip().removeprefix("|").removesuffix("|"))
                 grids[-1].append([cell.strip() for cell in cells])
         before = bool(_TABLE_LINE.match(line))
     return [grid for grid in grids if any(plain(cell) for row in grid for cell in row)]
@@ -53,10 +55,18 @@ def cells_of(grid: Grid) -> Counter[tuple[int, int, str]]:
     return Counter((at, column, text) for at, row in enumerate(rows) for column, text in enumerate(row) if text)
 
 
+def _agreed(ours: Counter[tuple[int, int, str]], reference: Counter[tuple[int, int, str]]) -> int:
+    """Return how many cells agree. A caption may be taken for a row: all rows together may be a little off."""
+    return max(
+        sum((Counter({(row + off, column, text): n for (row, column, text), n in ours.items()}) & reference).values())
+        for off in range(-MOST_OFF, MOST_OFF + 1)
+    )
+
+
 def cell_scores(ours: Sequence[Grid], reference: Sequence[Grid]) -> tuple[int, int, int]:
     """Return cells that agree in place and words, our cells, and the reference's; the likest pairs of tables meet."""
     mine, theirs = [*map(cells_of, ours)], [*map(cells_of, reference)]
-    pairs = [(sum((left & right).values()), i, j) for i, left in enumerate(mine) for j, right in enumerate(theirs)]
+    pairs = [(_agreed(left, right), i, j) for i, left in enumerate(mine) for j, right in enumerate(theirs)]
     taken: set[int] = set()
     met: set[int] = set()
     agreed = 0
@@ -106,7 +116,7 @@ _HTML_TAG = re.compile(r"</?(?:table|thead|tbody|tr|td|th|br|p|div|span|b|i|em|s
 def all_grids(text: str) -> list[Grid]:
     """Return the tables of a text, in pipes or in HTML."""
     found = [_html_grid(table) for table in _HTML_TABLE.findall(text)]
-    return [grid for grid in found if grid] + reference_grids(_HTML_TABLE.sub("", text))
+    return [grid for grid in found if grid] + reference_grids(_HTML_TAG.sub(" ", _HTML_TABLE.sub("", text)))
 
 
 def _html_grid(table: str) -> Grid:

@@ -158,6 +158,8 @@ def score(read: Read, folder: Path) -> None:
     """Add to each row how good the Markdown is, where there is something to compare it with."""
     tables = {f"tables/{name}": reference for name, _, reference in with_tables(FILES)}
     for name, row in read.rows.items():
+        for key in ("similarity", "covered", "cells", "gold_cells", "tau", "tau_words"):
+            row.pop(key, None)
         text = _markdown(folder, name, row)
         if text is None:
             continue

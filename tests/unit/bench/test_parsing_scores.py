@@ -29,6 +29,8 @@ def test_marks_and_links_do_not_count_words_do() -> None:
 def test_cells_must_stand_in_their_places() -> None:
     assert table_cells(TABLE, TABLE) == {"agreed": 4, "ours": 4, "reference": 4}
     assert table_cells("| a | b |\n| --- | --- |\n| 2 | 1 |\n", TABLE)["agreed"] == 2
+    assert table_cells("| **a** | b<br> |\n| --- | --- |\n| 1 | 2 |\n", TABLE)["agreed"] == 4
+    assert table_cells("||Caption|\n|---|---|\n|a|b|\n||2|\n", "| a | b |\n| --- | --- |\n| | 2 |\n")["agreed"] == 3
     assert table_cells("words", TABLE) == {"agreed": 0, "ours": 0, "reference": 4}
     assert table_cells(TABLE, "no table")["ours"] == 4
 
