@@ -37,6 +37,10 @@ from kaijuan.ingest.recognising import Recognising
 _IN_PROCESS = frozenset({"faq", "record", "text"})
 _IN_PROCESS_BYTES = 64 * 1024
 _FILES_PER_CHILD = 200
+_MOST_THREADS = 8
+_FEW_THREADS = {"OPENBLAS_NUM_THREADS": "1", "OMP_NUM_THREADS": "1", "MALLOC_ARENA_MAX": "2"}
+"""Each thread of a library takes its stack, and each arena 64 MiB, of the address space that a child may have: with one
+for each of 64 cores none would be left."""
 _START_SECONDS = 30.0
 """Time for a new process to start and load its libraries; not part of a file's own limit."""
 
@@ -196,7 +200,7 @@ class ParserPool:
 def _share(workers: int) -> int:
     """Return how many cores each of some processes may keep busy."""
     cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
-    return max(cores // workers, 1)
+    return min(max(cores // workers, 1), _MOST_THREADS)
 
 
 def load_parser(address: str) -> Parser:
@@ -244,7 +248,7 @@ class _Child:
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=subprocess.DEVNULL,
-            env=os.environ | {"PYTHONPATH": os.pathsep.join(filter(None, sys.path))},
+            env=os.environ | _FEW_THREADS | {"PYTHONPATH": os.pathsep.join(filter(None, sys.path))},
             start_new_session=True,  # Ctrl-C is for the parent, which then ends its children in order
         )
         self._files = 0
