@@ -119,19 +119,9 @@ class _Crawl:
             yield _failure(self.scope, FetchError("Some pages failed, so that not all links are known."))
 
     async def _page(self, address: str, depth: int) -> SourceItem | SourceFailure | None:
-        try:
-            if depth and not await self.fetcher.allows(address):
-                return None
-            fetched = await self.fetcher.fetch(address)
-            if fetched.gone:
-                if not depth:
-                    raise FetchError(f"{address} answered with status {fetched.status}.")
-                return None
-        except DocumentError as error:
-            if not depth:
-                return _failure(self.scope, error)  # without the first page nothing is known of any other
-            self.lost = self.lost or depth < self.depth
-            return _failure(address, error)
+        fetched = await self._fetched(address, depth)
+        if not isinstance(fetched, Fetched):
+            return fetched
         at = self._known(fetched.address)
         if at != self._known(address) and (at in self.met or not self._is_below(at)):
             return None  # a redirect to a page that is met as itself, or to another place
@@ -140,6 +130,20 @@ class _Crawl:
         if links is not None and (links.is_sitemap or not links.wanted):
             return None
         return _item(at, fetched) if self._is_wanted(at) else None
+
+    async def _fetched(self, address: str, depth: int) -> Fetched | SourceFailure | None:
+        """Return a page, or why it failed; None for one that the site keeps from programs, or has no more."""
+        try:
+            if depth and not await self.fetcher.allows(address):
+                return None
+            fetched = await self.fetcher.fetch(address)
+            if fetched.gone and not depth:
+                raise FetchError(f"{address} answered with status {fetched.status}.")
+        except DocumentError as error:
+            self.lost = self.lost or 0 < depth < self.depth
+            # Without the first page nothing is known of any other.
+            return _failure(address if depth else self.scope, error)
+        return None if fetched.gone else fetched
 
     async def _follow(self, fetched: Fetched, depth: int) -> Links | None:
         if fetched.type not in _PAGES and not fetched.name.endswith((".html", ".xml")):
