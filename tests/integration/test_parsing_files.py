@@ -103,6 +103,10 @@ BOXED = [
     "pdf/Java开发手册(黄山版).pdf",
     "pdf/install-latex-guide-zh-cn.pdf",
     "pdf/table_mislabeled_as_picture.pdf",
+    "pdf/WARN-Report-for-7-1-2015-to-03-25-2016.pdf",
+    "pdf/2305.03393v1-pg9.pdf",
+    "pdf/demo1.pdf",
+    "pdf/SPARSE-2024-INV-1234_borderless_table.pdf",
 ]
 
 
@@ -168,6 +172,15 @@ def test_a_paragraph_over_a_page_end_keeps_both_pages() -> None:
     for block in crossing:
         pages = [line.box.page for line in block.lines]
         assert pages == sorted(pages)
+
+
+def test_a_table_over_pages_is_one_and_each_row_stands_on_its_page() -> None:
+    document = parsed(FILES / "pdf/WARN-Report-for-7-1-2015-to-03-25-2016.pdf")
+    block = max((block for block in document.blocks if block.table), key=lambda block: len(block.lines))
+    assert block.table is not None
+    assert len({line.box.page for line in block.lines}) == 15
+    assert sum(1 for cell in block.table.cells if cell.header) == block.table.columns
+    assert document.text.count("Notice Date") == 1
 
 
 def test_running_headers_are_gone_and_pages_without_text_are_listed() -> None:

@@ -18,6 +18,8 @@ from reportlab.platypus import Flowable, Paragraph, SimpleDocTemplate, Spacer, T
 from kaijuan.core.documents import BlockKind, ParsedBlock, ParsedDocument
 from kaijuan.core.spans import Span
 from kaijuan.ingest.parsers.pdf import PdfParser
+from kaijuan.ingest.parsers.pdf_blocks import Group, written
+from kaijuan.ingest.parsers.pdf_lines import Line, PrintedCell, PrintedTable
 from kaijuan.ingest.parsers.pipes import words_in
 from kaijuan.testing.contracts.parser import check_document
 
@@ -284,3 +286,30 @@ def test_every_cell_of_a_ruled_table_is_read_at_its_place(rows: list[list[str]])
     document = read(flowing(Table(rows, colWidths=80, style=[GRID, FONT])))
     _, cells = only(document)
     assert {place: text.replace(" ", "") for place, text in cells.items()} == grid(rows)
+
+
+def printed(text: str) -> Line:
+    edges = tuple(float(at) for at in range(len(text) + 1))
+    return Line(text=text, edges=edges, page=3, x0=0, y0=0, x1=edges[-1], y1=10, size=10, bold=False)
+
+
+def test_a_table_whose_words_would_change_is_kept_as_lines() -> None:
+    # MinerU#5553, ragflow#10644: tables lost rows or words without a word about it.
+    cells = [PrintedCell(0, 0, [printed("two  blanks")]), PrintedCell(0, 1, [printed("b")])]
+    table = PrintedTable(3, (0.0, 50.0, 100.0), cells, 0.0, 0.0, 100.0, 10.0, ruled=True)
+    made = written(Group(BlockKind.TABLE, [table.line()]), frozenset())
+    assert made.unmade
+    assert made.table is None
+    assert made.text == "two  blanks\nb"
+    assert [line.span.of(made.text) for line in made.lines] == ["two  blanks", "b"]
+
+
+@pytest.mark.parametrize("lines", [200, 3_000])
+def test_a_page_full_of_rules_ends(lines: int) -> None:
+    def draw(paper: canvas.Canvas) -> None:
+        for at in range(lines):
+            paper.line(20 + at % 50, at * 800 / lines, 500 + at % 70, at * 800 / lines)
+            paper.line(at * 500 / lines, 20 + at % 50, at * 500 / lines, 700 + at % 70)
+        paper.drawString(100, 400, "A word among many lines, and a few more of them.")
+
+    assert "A word among many lines" in read(drawn(draw)).text.replace(" | ", " ")

@@ -26,6 +26,7 @@ _LEAST_ROWS = 3
 _MOST_STEP_EM = 2.2
 """White between two rows of one table, in heights of a line."""
 _MOST_LONE = 2
+_MOST_RULES = 1_500
 _MOST_LABELS = 3
 _MOST_ABOVE = 6
 _TIGHT_EM = 0.45
@@ -44,7 +45,7 @@ class Found:
 
 def column_tables(rows: Sequence[Row], graphics: Graphics, page: int, maker: LineMaker) -> list[Found]:
     """Return the tables among the rows of a region, from top to bottom."""
-    rules = graphics.lying
+    rules = graphics.lying[:_MOST_RULES]
     found: list[Found] = []
     for start, end in _stretches(rows):
         gutters = gutters_of(rows[start:end])

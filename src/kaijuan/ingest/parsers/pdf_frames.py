@@ -15,6 +15,7 @@ _LEAST_ROWS = 3
 _LEAST_FRAME = 60.0
 _SAME_SIDE = 4.0
 _MOST_FRAMES = 80
+_MOST_RULES = 1_500
 _DOUBLE = 5.0
 _MOST_OUTSIDE = 0.1
 _INDENT_SHARE = 0.15
@@ -31,7 +32,7 @@ def framed_tables(
     """
     tables: list[PrintedTable] = []
     rest = list(runs)
-    for rules in _alike(graphics.lying):
+    for rules in _alike(graphics.lying) if len(graphics.lying) <= _MOST_RULES else ():
         if across is not None and not rules[0].start + _SAME_SIDE < across < rules[0].end - _SAME_SIDE:
             continue
         at = 0

@@ -15,6 +15,7 @@ _WHITE = 0xFFFFFF
 _LEAST_CONTRAST = 24
 """Of 255, between text and ground, in the channel that differs most."""
 _LEAST_DRAWN_CONTRAST = 20
+_MOST_AREAS = 3_000
 _SMALLEST = 1.0
 _MOST_DOTS = 4_000_000
 _DOTS_A_POINT = 2.0
@@ -75,6 +76,8 @@ def _is_hidden(run: Run, graphics: Graphics) -> bool:
 
 def _has_no_contrast(run: Run, graphics: Graphics) -> bool:
     """Say whether a run has the colour of the ground under it; over pictures and patterns that cannot be told."""
+    if len(graphics.areas) > _MOST_AREAS:
+        return True  # too many to look through for every word: the drawn page decides
     if _contrast(run.colour, _ground(run, graphics)) >= _LEAST_CONTRAST:
         return False
     return not any(_holds(box, run) for box in (*graphics.pictures, *graphics.drawn))
