@@ -13,7 +13,7 @@ from reportlab.lib.styles import ParagraphStyle
 from reportlab.pdfbase import pdfmetrics
 from reportlab.pdfbase.cidfonts import UnicodeCIDFont
 from reportlab.pdfgen import canvas
-from reportlab.platypus import Flowable, Paragraph, SimpleDocTemplate, Spacer, Table
+from reportlab.platypus import Flowable, PageBreak, Paragraph, SimpleDocTemplate, Spacer, Table
 
 from kaijuan.core.documents import BlockKind, ParsedBlock, ParsedDocument
 from kaijuan.core.spans import Span
@@ -150,6 +150,25 @@ def test_a_table_over_page_ends_is_one_with_one_header() -> None:
     assert line.box.page > 1
     assert "项目40" in page
     assert_boxes_hold_the_words(data, document)
+
+
+@pytest.mark.parametrize("again", ["续表 3", "表 3 各年产量（续）", "Table 3: output (continued)"])
+def test_a_line_that_says_that_a_table_goes_on_goes_with_the_second_header(again: str) -> None:
+    head = ["年份", "产量"]
+    first, second = [head, ["2020", "300"], ["2021", "310"]], [head, ["2022", "355"], ["2023", "360"]]
+    style = [GRID, FONT]
+    data = flowing(
+        Paragraph("表 3 各年产量", HAN),
+        Table(first, colWidths=80, style=style),
+        PageBreak(),
+        Paragraph(again, HAN),
+        Table(second, colWidths=80, style=style),
+        Paragraph("表后的正文说明产量为什么逐年增长。", HAN),
+    )
+    document = read(data)
+    _, cells = only(document)
+    assert cells == grid([*first, *second[1:]])
+    assert [block.kind for block in document.blocks] == [BlockKind.CAPTION, BlockKind.TABLE, BlockKind.PARAGRAPH]
 
 
 def test_two_tables_on_following_pages_stay_two() -> None:

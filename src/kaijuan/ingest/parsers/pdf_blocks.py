@@ -14,7 +14,7 @@ from kaijuan.ingest.parsers.joining import glue, is_wide
 from kaijuan.ingest.parsers.pdf_cells import Joined, goes_on, write_table
 from kaijuan.ingest.parsers.pdf_figures import place_of
 from kaijuan.ingest.parsers.pdf_headings import Body, heading_level, mark_passages
-from kaijuan.ingest.parsers.pdf_lines import CAPTION, ROW_GAP_EM, Line
+from kaijuan.ingest.parsers.pdf_lines import CAPTION, ROW_GAP_EM, Line, PrintedTable
 from kaijuan.ingest.parsers.pdf_notes import is_marked, notes_among
 
 _LEADING = 1.35
@@ -25,6 +25,7 @@ _CLOSERS = "”’\"')）】」』]"
 _BULLET = re.compile(
     r"[•·●○■□▪▫◆◇►➢➤✓\-–—*]\s*(?=\S)|\(?\d{1,2}[.)、）]\s*(?=\D)|[（(][一二三四五六七八九十\d]{1,3}[)）]|[a-z][.)]\s"
 )
+_CONTINUED = re.compile(r"^续\s*表|^(?:table|表).{0,60}[（(]\s*(?:续表?|continued|cont[.’']?d?\.?)\s*[)）]", re.I)
 _LONG_ITEM = 300
 _FLOATING = frozenset({BlockKind.FOOTNOTE, BlockKind.TABLE, BlockKind.FIGURE})
 _CLOSED = frozenset({BlockKind.HEADING, *_FLOATING})
@@ -255,18 +256,33 @@ def _gather(groups: Sequence[Group]) -> list[Group]:
 
 
 def _gather_table(group: Group, gathered: list[Group]) -> None:
-    """Put a table to the one at the end of the page before, where it goes on from that."""
-    last = next((other for other in reversed(gathered) if other.kind is not BlockKind.FOOTNOTE), None)
+    """Put a table to the one at the end of the page before, where it goes on from that.
+
+    A line that only says so (续表 3, Table 3 (continued)) goes with the repeated header.
+    """
     part = group.lines[0].table
-    if last is not None and last.kind is BlockKind.TABLE and part is not None:
-        first, before = last.lines[0].table, last.lines[-1].table
-        if first is None or before is None or before.page + 1 != part.page:
-            gathered.append(group)
-            return
-        if goes_on(first, before, part, lambda lines: _joined(lines, frozenset())):
-            last.lines.extend(group.lines)
-            return
-    gathered.append(group)
+    near = range(max(len(gathered) - _MOST_BETWEEN, 0), len(gathered))
+    between = [at for at in near if part is not None and _says_continued(gathered[at], part.page)]
+    skipped = {*between, *(at for at in near if gathered[at].kind is BlockKind.FOOTNOTE)}
+    last = next((gathered[at] for at in reversed(near) if at not in skipped), None)
+    if last is None or part is None or not _is_same_table(last, part):
+        gathered.append(group)
+        return
+    last.lines.extend(group.lines)
+    for at in reversed(between):
+        del gathered[at]
+
+
+def _says_continued(group: Group, page: int) -> bool:
+    line = group.lines[0]
+    return len(group.lines) == 1 and line.page == page and bool(_CONTINUED.search(line.text))
+
+
+def _is_same_table(last: Group, part: PrintedTable) -> bool:
+    first, before = last.lines[0].table, last.lines[-1].table
+    if last.kind is not BlockKind.TABLE or first is None or before is None or before.page + 1 != part.page:
+        return False
+    return goes_on(first, before, part, lambda lines: _joined(lines, frozenset()))
 
 
 def _tell_kind(group: Group) -> None:
