@@ -215,7 +215,10 @@ async def fuzz(options: argparse.Namespace) -> Row:
     stored = options.into is not None and options.into.exists()
     result: Row = json.loads(options.into.read_text(encoding="utf-8")) if stored else {"kinds": {}}
     result |= {"machine": machine(), "limits": {"seconds": SECONDS, "memory_mb": MEMORY_MB}, "each": options.each}
-    pool = ParserPool(registry.targets("parser"), seconds=SECONDS, memory_mb=MEMORY_MB)
+    eyes = registry.recogniser("onboard")
+    pool = ParserPool(
+        registry.targets("parser"), seconds=SECONDS, memory_mb=MEMORY_MB, recogniser=eyes, recognise_seconds=SECONDS
+    )
     run = Fuzz(files, result, pool, options.keep)
     try:
         if options.again:

@@ -6,7 +6,7 @@ import io
 
 import docx
 from reportlab.pdfgen import canvas
-from tests import ole_files, sample_files
+from tests import ole_files, picture_files, sample_files
 
 MARKDOWN = """---
 title: 制度
@@ -110,5 +110,6 @@ SAMPLES = {
     "a.doc": ole_files.doc([("题", "\r", {"style": 1}), ("needle", "\r", {})]),
     "a.ppt": ole_files.ppt([("题", ["甲"], "needle", "注")]),
     "a.msg": ole_files.msg({0x0037: "题", 0x1000: "needle"}),
+    "a.jpg": picture_files.saved(picture_files.page("needle", size=(300, 120), left=40, top=40), "JPEG"),
     "a.zip": sample_files.zipped({"b.eml": sample_files.EML, "c/d.xlsx": sample_files.xlsx()}),
 }

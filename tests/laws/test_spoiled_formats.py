@@ -26,7 +26,8 @@ def test_every_parser_has_a_sample(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("name", list(SAMPLES))
 async def test_spoiled_files_end_read_or_named(name: str) -> None:
-    pool = ParserPool(registry.targets("parser"), seconds=20, memory_mb=600)
+    eyes = registry.recogniser("onboard")
+    pool = ParserPool(registry.targets("parser"), seconds=20, memory_mb=600, recogniser=eyes, recognise_seconds=60)
     try:
         found = [end for seed in SEEDS for end in await ends(spoiled(SAMPLES[name], seed), name, pool)]
         after = await ends(SAMPLES[name], name, pool)
