@@ -24,6 +24,7 @@ from kaijuan.index.catalog import (
     StoredTrace,
 )
 from kaijuan.testing.contracts.catalog_access import EVERYONE, Access, CatalogFixtures
+from kaijuan.testing.contracts.catalog_duplicates import Duplicates
 from kaijuan.testing.contracts.catalog_reviews import Reviews
 from kaijuan.testing.contracts.catalog_samples import NOW, OWNER, Sample, publish, published, sample, stage, staged
 
@@ -464,5 +465,5 @@ class Closing(CatalogFixtures):
             await _chunk_ids(catalog, kb)
 
 
-class CatalogContract(KnowledgeBases, Staging, Publishing, Reading, Access, Reviews, Closing):
+class CatalogContract(KnowledgeBases, Staging, Publishing, Reading, Access, Reviews, Duplicates, Closing):
     """All of it."""
