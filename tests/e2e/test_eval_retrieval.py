@@ -152,7 +152,7 @@ def test_several_sets_are_measured_one_after_another(run: Run, folder: Path, tmp
     [
         ("qrels.tsv", None, "no judgements"),
         ("qrels.tsv", "query-id\tcorpus-id\tscore\nq1\tnothing\t1\n", "No judgement"),
-        ("queries.jsonl", '{"_id": "q1", "text": " "}\n', "1 questions are blank: q1"),
+        ("queries.jsonl", '{"_id": "q1", "text": " "}\n', "1 question is blank: q1"),
         ("queries.jsonl", "not json\n", "not JSON"),
         ("queries.jsonl", "", "holds no question"),
         ("corpus.jsonl", "", "holds no document"),
@@ -191,9 +191,8 @@ def test_blank_and_repeated_questions_are_left_out_and_named(run: Run, tmp_path:
     code, found, _ = run("retrieval", "--data", folder)
     assert (code, found["queries"]) == (0, 5)
     assert [problem.partition(":")[0] for problem in found["problems"]] == [
-        "1 questions are blank",
-        "1 question ids come twice; the first is kept",
-        "1 judgements name questions that the set does not have",
+        "1 question is blank",
+        "1 question id comes twice; the first is kept",
     ]
 
 
