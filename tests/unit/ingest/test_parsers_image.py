@@ -160,8 +160,10 @@ def test_a_ruled_table_has_cells(parser: ImageParser) -> None:
             write(image, words, left=x, top=100 + row * 80)
     document = parser.parse(saved(image), "a.png")
     check_document(document)
-    table = next(block.table for block in document.blocks if block.kind is BlockKind.TABLE)
+    block = next(block for block in document.blocks if block.kind is BlockKind.TABLE)
+    table = block.table
     assert table is not None
+    assert 0.9 < block.confidence < 1
     assert [[cell.span.of(document.text) for cell in table.cells if cell.row == row] for row in range(3)] == [
         list(row) for row in rows
     ]

@@ -166,6 +166,7 @@ class PrintedTable:
             y1=self.y1,
             size=every[0].size,
             bold=False,
+            confidence=sureness(every),
             table=self,
         )
 
