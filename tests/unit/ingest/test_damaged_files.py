@@ -6,12 +6,15 @@ import json
 
 import olefile
 import pytest
+import xlrd
 import xlwt
 from bench.fuzz_parsers import ends
 from bench.spoiling import spoiled
 from tests.seed_files import SAMPLES
+from xlrd.formula import FormulaError
 
 from kaijuan import registry
+from kaijuan.errors import BrokenDocumentError
 from kaijuan.ingest.encoding import decode
 from kaijuan.ingest.isolate import ParserPool
 from kaijuan.ingest.mail.mime import read_mime
@@ -85,6 +88,15 @@ def test_a_code_page_that_is_a_list_of_numbers(monkeypatch: pytest.MonkeyPatch) 
 
     monkeypatch.setattr(olefile, "OleFileIO", Container)
     assert ole_properties.properties_of(b"") == {"title": "needle"}
+
+
+def test_a_formula_that_the_library_gives_up_on(monkeypatch: pytest.MonkeyPatch) -> None:
+    def given_up(**_: object) -> None:
+        raise FormulaError("Unexpected token")
+
+    monkeypatch.setattr(xlrd, "open_workbook", given_up)
+    with pytest.raises(BrokenDocumentError, match="damaged workbook"):
+        XlsParser().parse(b"x", "a.xls")
 
 
 def test_a_workbook_whose_only_cells_are_far_apart() -> None:

@@ -49,8 +49,8 @@ def _opened(data: bytes, name: str) -> Any:
     except (CompDocError, AssertionError, LookupError, ValueError, TypeError, ArithmeticError) as error:
         raise BrokenDocumentError(f"{name} is a damaged workbook: {type(error).__name__}: {error}.") from error
     except Exception as error:
-        # struct.error has no base of its own that could be named above.
-        if type(error).__module__ == "struct":
+        # struct.error and the library's own errors have no base that could be named above.
+        if type(error).__module__.partition(".")[0] in {"struct", "xlrd"}:
             raise BrokenDocumentError(f"{name} is a damaged workbook: {error}.") from error
         raise
 
