@@ -118,6 +118,12 @@ class Config(BaseModel):
     sources: Mapping[SourceName, NamedSource] = Field(default_factory=dict)
     """Places that documents come from, by name: `kaijuan add NAME:`, `kaijuan sync NAME`."""
 
+    def admission(self) -> tuple[str, ...]:
+        """Name what decides which documents are taken in; of the gate only what differs from its defaults."""
+        gate = self.gate.model_dump_json(exclude_defaults=True)
+        settings = (gate, *self.ingest.languages) if self.ingest.languages or gate != "{}" else ()
+        return (str(self.ingest.max_bytes), *settings)
+
 
 def load_config(home: Path, file: Path | None = None, *, environ: Mapping[str, str] | None = None) -> Config:
     """Return the settings of a home folder: defaults, then the file, then the environment.

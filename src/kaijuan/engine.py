@@ -485,7 +485,7 @@ def pipeline_fingerprint(config: Config, embedder: Embedder) -> str:
     return stable_id(
         "points",
         fingerprint(registry.targets("parser"), registry.recogniser(config.ingest.recogniser)),
-        config.ingest.max_bytes,
+        *config.admission(),
         ChunkPolicy(config.chunk, partial(registry.load, "chunker")).fingerprint,
         embedder.info.fingerprint,
         embedder.info.max_tokens,

@@ -11,7 +11,7 @@ import json
 import os
 import re
 import shutil
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
@@ -209,11 +209,14 @@ def _address(corpus: Path) -> str:
 
 
 def _problems(report: RunReport) -> tuple[str, ...]:
-    if not report.failed:
-        return ()
-    shown = "; ".join(f"{item.source}: {item.message}" for item in report.failed[:MOST_FAILURES_SHOWN])
-    more = "; ..." if len(report.failed) > MOST_FAILURES_SHOWN else ""
-    return (f"{len(report.failed)} documents could not be taken in: {shown}{more}",)
+    failed = [f"{item.source}: {item.message}" for item in report.failed]
+    held = [f"{item.source}: {item.reasons}" for item in report.held]
+    named = (("could not be taken in", failed), ("are held back by the gate and missing here", held))
+    return tuple(f"{len(lines)} documents {said}: {_first_of(lines)}" for said, lines in named if lines)
+
+
+def _first_of(lines: Sequence[str]) -> str:
+    return "; ".join([*lines[:MOST_FAILURES_SHOWN], *(["..."] if len(lines) > MOST_FAILURES_SHOWN else [])])
 
 
 def _read(folder: Path) -> Record | None:
