@@ -72,6 +72,13 @@ async def test_words_that_name_nothing(base: Kaijuan, folder: Path) -> None:
         await base.approve("policy.md")
 
 
+async def test_names_are_meant_as_people_write_them(base: Kaijuan, folder: Path) -> None:
+    (folder / "报价 一.html").write_text(PAGE, encoding="utf-8")
+    await base.add(folder)
+    found = [await base.review(word) for word in ("报价 一.html", "docs/报价 一.html", str(folder / "报价 一.html"))]
+    assert len({review.id for review in found}) == 1
+
+
 async def test_who_may_not_read_a_document_may_not_review_it(base: Kaijuan, folder: Path, tmp_path: Path) -> None:
     await base.add(folder)
     config = Config.model_validate({"stores": {"index": "memory"}})

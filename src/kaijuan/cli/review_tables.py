@@ -31,9 +31,7 @@ def queue(reviews: Sequence[Review]) -> Iterator[RenderableType]:
             yield Padding(_finding(finding), (0, 0, 0, 4), expand=False)
         if len(review.reasons) > _FEW:
             yield Padding(Text(f"and {len(review.reasons) - _FEW} more", style="dim"), (0, 0, 0, 4), expand=False)
-    yield Text(
-        f"{screen.count(len(reviews), 'review')}. `{screen.own_command()} review show ID` says more.", style="dim"
-    )
+    yield Text(f"{screen.count(len(reviews), 'review')}. `{screen.go_on()} review show ID` says more.", style="dim")
 
 
 def one(review: Review) -> Iterator[RenderableType]:

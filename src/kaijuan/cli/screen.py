@@ -13,7 +13,7 @@ import shlex
 import shutil
 import sys
 import unicodedata
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path, PurePosixPath
 from typing import TYPE_CHECKING, TextIO
@@ -28,6 +28,7 @@ PIPED_COLUMNS = 100
 """Width for people's output when it goes to a file or pipe and COLUMNS is not set."""
 BROKEN_PIPE = 141
 """Exit code when the reader of the output went away, as a program killed by SIGPIPE has (128 + 13)."""
+_PLACES = frozenset({"--home", "--kb", "--config"})
 UNSEEN = frozenset("\u2028\u2029\u200e\u200f\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069\ufeff")
 
 
@@ -86,6 +87,24 @@ def own_command() -> str:
     if script.is_file():
         return shlex.quote(from_here(str(script.absolute())))
     return f"{shlex.quote(sys.executable)} -m kaijuan"
+
+
+def go_on() -> str:
+    """Return what to type to go on where this command is: its own name, and the place that it was told."""
+    return " ".join([own_command(), *global_options(sys.argv[1:])])
+
+
+def global_options(words: Sequence[str]) -> list[str]:
+    """Return those words of a command line that say where it works, ready for a shell: --home, --kb, --config."""
+    kept: list[str] = []
+    rest = iter(words)
+    for word in rest:
+        option, found, value = word.partition("=")
+        if not word.startswith("-"):
+            break  # the command: what follows is its own
+        if option in _PLACES:
+            kept.append(f"{option} {shlex.quote(value if found else next(rest, ''))}")
+    return kept
 
 
 def out() -> Console:

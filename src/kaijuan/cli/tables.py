@@ -62,14 +62,14 @@ def run(report: RunReport) -> Iterator[RenderableType]:
         told = Text.assemble((one.review[:8], "yellow"), ": ", screen.lines(one.reasons))
         yield Padding(told, (0, 0, 0, 4), expand=False)
     if report.held:
-        said = f"Look at them with `{screen.own_command()} review list`; then approve or reject each."
+        said = f"Look at them with `{screen.go_on()} review list`; then approve or reject each."
         yield Text(said, no_wrap=True)
 
 
 def documents(versions: Sequence[Version]) -> Iterator[RenderableType]:
     """Show one document a line."""
     if not versions:
-        yield Text(f"No documents. Add some with `{screen.own_command()} add PATH`.")
+        yield Text(f"No documents. Add some with `{screen.go_on()} add PATH`.")
         return
     narrow = screen.out().width < WIDE
     table = _table("id", "document", *(() if narrow else ("kind", "language")), "pages", "version", "taken in")

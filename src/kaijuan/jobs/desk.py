@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
+from urllib.parse import quote
 
 from kaijuan.core.duplicates import Duplicate, Ruling
 from kaijuan.core.ids import document_id
@@ -46,7 +47,10 @@ def _meant(reviews: Sequence[Review], word: str) -> Review:
         if len(begun) > 1:
             raise UsageError(f"{word!r} could be {len(begun)} reviews.", hint="Give more of the id.")
         return begun[0]
-    ofs = [review for review in reviews if review.source == word or review.source.endswith((f"/{word}", f"#{word}"))]
+    # Addresses are percent-encoded; people write file names as they see them.
+    names = {word, quote(word, errors="surrogateescape")}
+    endings = tuple(f"{mark}{name}" for name in names for mark in "/#")
+    ofs = [review for review in reviews if review.source in names or review.source.endswith(endings)]
     waiting = [review for review in ofs if review.state is ReviewState.PENDING]
     decidable = waiting or [review for review in ofs if review.state in _DECIDABLE]
     if len({review.source for review in decidable}) > 1:

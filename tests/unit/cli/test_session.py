@@ -91,3 +91,16 @@ def test_ordinals() -> None:
     assert [screen.ordinal(n) for n in (1, 2, 3, 4, 11, 12, 13, 21, 111)] == [
         "1st", "2nd", "3rd", "4th", "11th", "12th", "13th", "21st", "111th",
     ]  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("words", "kept"),
+    [
+        ([], []),
+        (["add", "--kb", "not mine"], []),
+        (["--kb", "gate", "-v", "add", "x"], ["--kb gate"]),
+        (["--home=/a b", "--json", "--config", "c.toml", "list"], ["--home '/a b'", "--config c.toml"]),
+    ],
+)
+def test_hints_go_on_in_the_place_that_the_command_was_told(words: list[str], kept: list[str]) -> None:
+    assert screen.global_options(words) == kept

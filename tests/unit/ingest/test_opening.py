@@ -13,7 +13,7 @@ from kaijuan.ingest.ports import SourceFailure, SourceItem
 from kaijuan.ingest.settings import IngestSettings
 from kaijuan.ingest.sources.files import FileSource
 from kaijuan.ingest.sources.patterns import PathFilter
-from kaijuan.ingest.sources.settings import NamedSource
+from kaijuan.ingest.sources.settings import GitSettings, NamedSource
 
 
 def opener(tmp_path: Path, **named: NamedSource) -> Opener:
@@ -145,6 +145,12 @@ def test_the_place_of_a_slip_is_as_it_is_written(tmp_path: Path) -> None:
         configured(tmp_path, '[sources.x]\nkind = "sql"\nquery = "select 1"\nrows = 0\n')
 
 
+def test_a_page_is_found_by_its_address_and_is_not_all_of_its_site(tmp_path: Path) -> None:
+    at = opener(tmp_path)
+    assert at.scopes("HTTP://Example.org") == ["http://example.org"]
+    assert "http://example.org/" in at.addresses("HTTP://Example.org")
+
+
 def test_a_missing_secret_stops_only_who_needs_it(tmp_path: Path) -> None:
     at = configured(
         tmp_path,
@@ -169,3 +175,8 @@ async def test_links_that_lead_out_of_a_folder_are_left_when_so_set(tmp_path: Pa
     kept = [item async for item in FileSource(follow_links=False).walk(str(folder))]
     assert all(isinstance(item, SourceItem) and item.data != b"private" for item in kept)
     assert len(kept) == 6
+
+
+@pytest.mark.parametrize("at", ["/srv/repo", "git+/srv/repo", "https://host/repo.git"])
+def test_repositories_are_named_with_or_without_the_scheme(at: str) -> None:
+    assert GitSettings(at=at).target("code") == f"git+{at.removeprefix('git+')}"

@@ -95,7 +95,7 @@ def _advice(facts: Mapping[str, Any], folder: str) -> Iterator[RenderableType]:
     if empty:
         few = "Documents go to splits by title, and these are few; other --shares, or more documents, fill them."
         yield Text(f"No question in {' and '.join(empty)}. {few}", style="yellow")
-    command = screen.own_command()
+    command = screen.go_on()
     yield Text(f"Look at them:  {command} eval review {screen.line(folder.rsplit('/v', 1)[0])} list", no_wrap=True)
     yield Text(f"Measure:       {command} eval retrieval --data {screen.line(folder)}/{full}", no_wrap=True)
 

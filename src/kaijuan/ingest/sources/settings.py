@@ -158,6 +158,10 @@ class GitSettings(_Selected):
     seconds: float = Field(default=600.0, gt=0, le=86_400)
     """Most time for fetching from a remote host."""
 
+    def target(self, name: str) -> str:
+        """Return `at` with git+ before it, which may be left out here: the kind says it."""
+        return self.at if self.at.lower().startswith("git+") else f"git+{self.at}"
+
 
 class OtherSourceSettings(SourceSettings):
     """A source of another package, which checks its own settings."""
