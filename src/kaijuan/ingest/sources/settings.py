@@ -160,7 +160,8 @@ class GitSettings(_Selected):
 
     def target(self, name: str) -> str:
         """Return `at` with git+ before it, which may be left out here: the kind says it."""
-        return self.at if self.at.lower().startswith("git+") else f"git+{self.at}"
+        target = super().target(name)
+        return target if target.lower().startswith("git+") else f"git+{target}"
 
 
 class OtherSourceSettings(SourceSettings):
