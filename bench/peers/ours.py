@@ -13,6 +13,7 @@ from kaijuan.config import Config
 from kaijuan.core.filters import Eq
 from kaijuan.core.spans import Span
 from kaijuan.index.ports import Embedder, EmbedderInfo
+from kaijuan.ingest.ports import spans_of_each
 from kaijuan.sync import Kaijuan
 from kaijuan.testing.embedders import HashEmbedder
 
@@ -37,6 +38,9 @@ class Given:
 
     def token_spans(self, text: str) -> Sequence[Span]:
         return self._tokens.token_spans(text)
+
+    def token_spans_each(self, texts: Sequence[str]) -> Sequence[Sequence[Span]]:
+        return spans_of_each(self._tokens, texts)
 
     async def close(self) -> None:
         await self._tokens.close()
