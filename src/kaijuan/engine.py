@@ -454,7 +454,7 @@ class Kaijuan:
 
     async def _named(self, kb: KnowledgeBase, word: str, snapshot: int) -> builtins.list[Version]:
         # Addresses are percent-encoded; people write file names as they see them.
-        for name in (word, quote(word, errors="surrogateescape"), *self._opener.scopes(word)):
+        for name in (word, quote(word, errors="surrogateescape"), *self._opener.addresses(word)):
             if found := await self.catalog.find(kb.id, snapshot, name):
                 return found
         return []

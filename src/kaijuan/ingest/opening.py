@@ -85,6 +85,12 @@ class Opener:
             return [self.open(word).scope]
         return [source.scope(word) for source in self._all if source.accepts(word)]
 
+    def addresses(self, word: str) -> list[str]:
+        """Return the addresses that a document called so may have."""
+        scopes = self.scopes(word)
+        # The scope of a page has no slash at its end, so that it is not taken for all that lies below it.
+        return [*scopes, *(f"{scope}/" for scope in scopes)]
+
     @cached_property
     def _all(self) -> list[Source]:
         return [self._without_settings(word) for word in self.words]
