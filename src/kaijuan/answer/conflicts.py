@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from urllib.parse import unquote
 
 from kaijuan.answer.extract import Read, Scored
 from kaijuan.answer.question import Question
@@ -75,10 +76,13 @@ def _family(title: str) -> str:
 
 
 def _age(document: Passage, passages: Sequence[Passage]) -> tuple[int, int, tuple[int, int]]:
-    """Return what orders editions: the year in the title, the year it came into force, its version; 0 for unknown."""
+    """Return what orders editions: the year in the title, the year it came into force, its version; 0 for unknown.
+
+    A title without a year is dated by the name of its file: that is where many write it.
+    """
     text = normalise("\n".join(one.text for one in passages if one.document_id == document.document_id))[0]
     title = normalise(document.title)[0]
-    named = max((int(year) for year in _YEAR.findall(title)), default=0)
+    named = max((int(year) for year in _YEAR.findall(title) or _YEAR.findall(file_name(document))), default=0)
     forced = _EFFECTIVE.search(text)
     version = _VERSION.search(title) or _VERSION.search(text)
     return (
@@ -86,6 +90,11 @@ def _age(document: Passage, passages: Sequence[Passage]) -> tuple[int, int, tupl
         int(next(filter(None, forced.groups()))) if forced else 0,
         (int(version[1]), int(version[2] or 0)) if version else (0, 0),
     )
+
+
+def file_name(document: Passage) -> str:
+    """Return the last part of a document's address, as people write it."""
+    return unquote(re.split(r"[/#]", document.source.rstrip("/#"))[-1])
 
 
 def _otherwise(old: Read, new: Read) -> bool:

@@ -11,7 +11,7 @@ import numpy as np
 from kaijuan import telemetry
 from kaijuan.answer.choose import choose
 from kaijuan.answer.cite import Citations, join, sentence_of, text_of
-from kaijuan.answer.conflicts import Conflict, settle
+from kaijuan.answer.conflicts import Conflict, file_name, settle
 from kaijuan.answer.extract import Read, Scored, near_miss, read_units, same, score_units, shortlist
 from kaijuan.answer.phrases import Phrases, phrases_for
 from kaijuan.answer.question import Anchor, AnchorKind, Question, parts_of, read_question
@@ -278,12 +278,12 @@ def _overruled(judged: Sequence[_Judged], evidence: Evidence, phrases: Phrases) 
     """Say which edition is followed where an older one says otherwise: once for each sentence of the answer."""
     notes: dict[int, str] = {}
     for conflict in (one for part in judged for one in part.conflicts):
-        older, newer = conflict.outdated.unit, conflict.holds.unit
-        text = phrases.overruled.format(
-            newer=evidence.passages[newer.passage].title,
-            older=evidence.passages[older.passage].title,
-            quote=text_of(older, phrases),
-        )
+        outdated, holds = conflict.outdated.unit, conflict.holds.unit
+        older, newer = evidence.passages[outdated.passage], evidence.passages[holds.passage]
+        names = (newer.title, older.title)
+        if newer.title == older.title:
+            names = (file_name(newer), file_name(older))
+        text = phrases.overruled.format(newer=names[0], older=names[1], quote=text_of(outdated, phrases))
         notes.setdefault(id(conflict.holds), text)
     return list(notes.values())
 

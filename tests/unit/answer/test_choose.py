@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 
 import pytest
 
@@ -67,6 +68,19 @@ async def test_the_newer_edition_holds_and_the_other_is_named(
     assert given.status is Status.ANSWERED
     assert given.answer == "员工每天餐补为 45 元。"
     assert any("30 元" in note and "2030" in note for note in given.notes)
+
+
+@pytest.mark.parametrize("ranks", [(1, 2), (2, 1)])
+async def test_a_year_in_the_name_of_the_file_tells_editions_apart(
+    passage: MakePassage, result: MakeResult, ranks: tuple[int, int]
+) -> None:
+    old = passage("餐补办法", (P, "员工每天餐补为 30 元。"), rank=ranks[0])
+    new = passage("餐补办法", (P, "员工每天餐补为 45 元。"), rank=ranks[1])
+    old = replace(old, source="file:///docs/%E9%A4%90%E8%A1%A5-2030.md")
+    new = replace(new, source="file:///docs/%E9%A4%90%E8%A1%A5-2032.md")
+    given = await _ask("员工每天餐补多少？", result, *sorted((old, new), key=lambda one: one.rank))
+    assert given.answer == "员工每天餐补为 45 元。"
+    assert any("餐补-2032.md" in note and "餐补-2030.md" in note and "30 元" in note for note in given.notes)
 
 
 async def test_an_edition_that_is_asked_for_is_quoted(passage: MakePassage, result: MakeResult) -> None:
