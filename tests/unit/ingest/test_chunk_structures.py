@@ -18,6 +18,7 @@ from kaijuan.ingest.chunkers.pairs import pairs
 from kaijuan.ingest.chunkers.preview import blocks_of as without_ids
 from kaijuan.ingest.chunkers.quality import quality_of
 from kaijuan.ingest.chunkers.shapes import shape_of
+from kaijuan.ingest.chunkers.syntax import outline
 from kaijuan.ingest.parsers.code import CodeParser
 from kaijuan.ingest.parsers.markdown import MarkdownParser
 from kaijuan.ingest.ports import ChunkDraft, Chunker
@@ -258,6 +259,12 @@ class TestCode:
         assert any(
             child.startswith("运行：") and child.endswith("return 1") for child in said(document, cut("code", document))
         )
+
+    def test_what_takes_a_grammar_too_many_steps_goes_by_lines(self) -> None:
+        hostile = "A<" * 20_000
+        assert outline(hostile, "java") is None
+        assert outline("class A {\n  void m() {\n  }\n}\n" * 500, "java") is not None
+        cut("code", code(f"{hostile}\n\nclass A {{\n}}", "A.java"))
 
     def test_damaged_and_unknown_code_loses_nothing(self) -> None:
         for name, source in (("a.py", "def (((:\n  x\n]]}\n" * 50), ("a.zig", "fn a() void {\n}\n\n" * 90)):

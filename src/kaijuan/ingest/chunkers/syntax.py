@@ -23,7 +23,7 @@ from kaijuan.ingest.kinds import LANGUAGES
 if TYPE_CHECKING:
     from tree_sitter import Language, Node
 
-MOST_CHARACTERS = 1_000_000
+MOST_CHARACTERS = 300_000
 """Longer code has no outline: it is data more often than not."""
 _GRAMMARS = {
     "bash": (("tree_sitter_bash", "language"),),
@@ -47,7 +47,14 @@ _WORD = re.compile(r"[^\W\d]\w+")
 _DEEPEST = 4
 """Levels of bodies inside bodies at whose members code may be cut."""
 _MOST_NESTED = 200
+_WIDEST_INDENT = 400
+_LEAST_STEPS = 1_000
+_STEPS_A_BYTE = 0.03
+"""Steps (calls of the progress callback) after which a parser is stopped: some grammars take a time that grows faster
+than the text on what is no program. Ordinary code takes about 0.01 a byte. Counted, not timed: the same text always
+has the same outline."""
 _LONGEST_HEAD = 120
+_READ = 1 << 16
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -104,19 +111,39 @@ def outline(text: str, syntax: str) -> Outline | None:
     language = _ALSO.get(language, LANGUAGES.get(language, language))
     if language not in _GRAMMARS or len(text) > MOST_CHARACTERS:
         return None
-    from tree_sitter import Parser
-
     data = text.encode("utf-8", "surrogatepass")
     best: Node | None = None
     for module, function in _GRAMMARS[language]:
         grammar = _grammar(module, function)
         if grammar is None:
             return None
-        root = Parser(grammar).parse(data).root_node
+        root = _parsed(grammar, data)
+        if root is None:
+            continue
         best = root if best is None or not root.has_error else best
         if not root.has_error:
             break
     return _Reader(text, data).outline(best) if best is not None else None
+
+
+def _parsed(grammar: Language, data: bytes) -> Node | None:
+    from tree_sitter import Parser
+
+    steps = int(_LEAST_STEPS + _STEPS_A_BYTE * len(data))
+
+    def read(at: int, _point: object) -> bytes:
+        return data[at : at + _READ]
+
+    def enough(_at: int, _mistaken: bool) -> bool:
+        nonlocal steps
+        steps -= 1
+        return steps < 0
+
+    try:
+        return Parser(grammar).parse(read, encoding="utf8", progress_callback=enough).root_node
+    except ValueError:
+        telemetry.event("chunk.no_outline", bytes=len(data))
+        return None
 
 
 def grammars_mark() -> str:
@@ -197,15 +224,16 @@ class _Reader:
         comment = False
         for child in body.named_children:
             at = self._at(child.start_byte)
-            line = self._text.rfind("\n", 0, at) + 1
+            line = self._text.rfind("\n", max(0, at - _WIDEST_INDENT), at) + 1
             # Two statements on one line stay together, and a comment stays with what it is about.
-            if not comment and not self._text[line:at].strip():
+            if line and not comment and not self._text[line:at].strip():
                 yield line
             comment = bool(_COMMENT.search(child.type))
 
     def _head(self, node: Node) -> Head:
         span = self._span(node)
-        return Head(span=span, line=span.of(self._text).partition("\n")[0].strip()[:_LONGEST_HEAD])
+        first = self._text[span.start : min(span.end, span.start + _LONGEST_HEAD)]
+        return Head(span=span, line=first.partition("\n")[0].strip())
 
     def _span(self, node: Node) -> Span:
         return Span(self._at(node.start_byte), self._at(node.end_byte))
