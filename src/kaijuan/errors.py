@@ -15,6 +15,7 @@ KaijuanError
 │   └── SchemaError, SpaceMismatchError
 ├── ModelError            a network (embedder, chat, ...) is at fault
 │   └── OverlongInputError, ModelRefusedError
+├── StoppedError          somebody stopped it
 └── MissingExtraError     an optional dependency is not installed
 """
 
