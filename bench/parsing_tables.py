@@ -75,7 +75,7 @@ def fuzz_table(result: Row) -> Iterator[str]:
     mended = sum(row["mended"] for row in kinds.values())
     yield (
         f"{total:,} spoiled files (aim: {result['each']:,} of each kind), each read within {limits['seconds']} s and "
-        f"{limits['memory_mb']:,} MB, without text recognition. Open faults: {faults}; found by such runs, and mended: "
+        f"{limits['memory_mb']:,} MB. Open faults: {faults}; found by such runs, and mended: "
         f"{mended}. Deaths are of parser processes, never of the engine's. Seconds are the processor's.\n"
     )
     yield "| kind | files | read | named failures | deaths | slowest s | most MB | open faults |"
