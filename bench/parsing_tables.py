@@ -181,7 +181,8 @@ def _read(reader: Row, result: Row) -> float | None:
     if reader["title"] in PDF_ONLY:
         return None
     common = _common(result)
-    return sum(not row["error"] and row["characters"] > 0 for name, row in _files(reader).items() if name in common)
+    rows = (row for name, row in _files(reader).items() if name in common)
+    return float(sum(not row["error"] and row["characters"] > 0 for row in rows))
 
 
 def _died(reader: Row, _: Row) -> float | None:

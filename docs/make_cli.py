@@ -48,8 +48,8 @@ Every failure with exit code 1 or 2 is, with `--json`, this document (codes: [er
 RUN = """{"run_id", "snapshot", "added", "updated", "unchanged", "removed",
  "failed": [{"source", "path", "code", "message"}], "held": [{"source", "path", "review", "reasons"}], "rejected",
  "documents", "chunks", "seconds"}"""
-REVIEW = """{"id", "source", "path", "title", "state": "pending" | "approved" | "rejected" | "superseded", "content_hash",
- "created_at", "reasons": [{"detector", "said", "excerpt", "place", "page", "count"}],
+REVIEW = """{"id", "source", "path", "title", "state": "pending" | "approved" | "rejected" | "superseded",
+ "content_hash", "created_at", "reasons": [{"detector", "said", "excerpt", "place", "page", "count"}],
  "history": [{"state", "at", "by", "note"}]}"""
 STATUS = """{"kb", "head", "documents", "chunks", "points", "space", "model", "dimensions", "published_at",
  "unfinished_runs": [{"id", "kb_id", "kind", "target", "state", "started_at", "finished_at", "reason"}],

@@ -21,10 +21,7 @@ TEXT = (
     "本办法由财务部负责解释，与此前规定不一致的，以本办法为准，各单位可以制定实施细则并报备案。"
 )
 NEARLY = TEXT.replace("差旅系统", "出差系统")
-OTHER = (
-    "完全不同的内容：食堂中午供应三种套餐。The canteen serves three menus at noon and is closed at weekends. "
-    * 2
-)
+OTHER = "完全不同的内容：食堂中午供应三种套餐。The canteen serves three menus at noon and is closed at weekends. " * 2
 
 
 @pytest.fixture
