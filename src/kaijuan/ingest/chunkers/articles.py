@@ -10,7 +10,7 @@ from kaijuan.core.documents import Block, BlockKind, ParsedBlock
 from kaijuan.core.spans import Span
 
 _NUMBER = r"[零〇一二三四五六七八九十百千两\d]{1,9}"
-_BEFORE = r"^[^\S\n]*(?:[#*>]{1,6}[^\S\n]*)*"
+_BEFORE = r"^[^\S\n]*+(?:[#*>]++[^\S\n]*+)*+"
 # 第三条之二 is an article of its own, while a line that begins with 第三条第二款 speaks of article three. After a blank
 # anything may follow: 第四条 第三条第二款所称…
 _CHINESE = re.compile(

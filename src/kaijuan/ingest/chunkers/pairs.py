@@ -11,11 +11,11 @@ from kaijuan.core.documents import Block, BlockKind, ParsedBlock
 from kaijuan.core.spans import Span
 
 _ASKS = re.compile(
-    r"^[^\S\n]*(?:[#*]{1,6}[^\S\n]*)*(?:问题?|問題?|Q(?:uestion)?)[^\S\n]*\d{0,3}[^\S\n]*[:：.、)）]",
+    r"^[^\S\n]*+(?:[#*]++[^\S\n]*+)*+(?:问题?|問題?|Q(?:uestion)?)[^\S\n]*+\d{0,3}[^\S\n]*+[:：.、)）]",
     re.IGNORECASE | re.MULTILINE,
 )
 _ANSWERS = re.compile(
-    r"^[^\S\n]*(?:[#*]{1,6}[^\S\n]*)*(?:答案?|回答|A(?:nswer)?)[^\S\n]*\d{0,3}[^\S\n]*[:：.、]", re.I | re.M
+    r"^[^\S\n]*+(?:[#*]++[^\S\n]*+)*+(?:答案?|回答|A(?:nswer)?)[^\S\n]*+\d{0,3}[^\S\n]*+[:：.、]", re.I | re.M
 )
 _QUESTION = re.compile(r"[?？][\s*]*\Z")
 _LONGEST_QUESTION = 200

@@ -76,7 +76,7 @@ HEAD = 'sets = ["a"]\n'
         (HEAD + "metric = 'ndcg@1'\n[variants.a]\nretrieve.fusion = 'rrf'", "do you mean ndcg@10"),
         (HEAD + "[variants.a]\nretrieve.fussion = 'rrf'", "no setting. Do you mean retrieve.fusion?"),
         (HEAD + "[variants.a]\nfusion = 'rrf'", "Do you mean retrieve.fusion?"),
-        (HEAD + "[variants.a]\nchunk.size = 3", "There are chunk.child_overlap, chunk.child_tokens"),
+        (HEAD + "[variants.a]\nchunk.size = 3", "There are chunk.by_kind, chunk.by_shape, chunk.child_overlap"),
         (HEAD + "[base]\nretrieve.route = 3\n[variants.a]\nretrieve.fusion = 'rrf'", "[base] of trial.toml changes"),
         (HEAD + "[variants.a]\nretrieve.fusion = 'none'", "The variant a: the setting retrieve.fusion is wrong"),
         (HEAD + "[variants.a]\nchunk.child_tokens = 600", "child_tokens <= max_tokens"),

@@ -255,7 +255,9 @@ async def test_hostile_text_gives_no_markup_and_breaks_nothing(
         "| a | b |\n| --- | --- |\n| =1+1 | <img src=x> |\n| {{x}} | $y |\n\n## \u202egnp\n\nThe fee is "
         "12 euros a \u2028night.\n"
     )
+    # The reversed reading order in it is held; somebody may let it in.
     await engine.add(write("hostile.md", text))
+    await engine.approve("hostile.md", by="test")
     result = await made(engine, tmp_path / "set")
     for item in result.items:
         assert "<" not in item.question
