@@ -86,6 +86,7 @@ SAMPLES = {
     "a.py": sample_files.CODE,
     "a.csv": b'name,n\nneedle,1\n"a, b\nc",2\n',
     "a.docx": docx_file(),
+    "a.faq": "问：needle?\n答：没有。".encode(),
     "a.html": HTML,
     "a.jsonl": RECORDS,
     "a.md": MARKDOWN,
