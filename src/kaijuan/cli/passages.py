@@ -22,6 +22,8 @@ if TYPE_CHECKING:
     from kaijuan.retrieve.explain import ChunkExplanation, Explanation
     from kaijuan.retrieve.results import Passage, RouteReport, SearchResult
 
+SHOWN_ALSO = 3
+"""Other places of the same words that a passage names."""
 SHOWN_LINES = 8
 """Of a passage, unless all of it is asked for; `--json` gives it whole."""
 TARGET_LINES = 4
@@ -154,8 +156,16 @@ def _head(passage: Passage) -> Iterator[RenderableType]:
     yield head.append_text(location(passage.title, passage.source, passage.title_path, passage.pages))
     places = [f"{screen.ordinal(at.rank)} by {ROUTES.get(route, route)}" for route, at in passage.routes.items()]
     scores = f"score {passage.score:.2f}: {', '.join(places)}"
-    for words in (screen.place(passage.source), scores):
+    for words in (screen.place(passage.source), *_elsewhere(passage), scores):
         yield Padding(Text(words, style="dim", overflow="fold"), (0, 0, 0, 4), expand=False)
+
+
+def _elsewhere(passage: Passage) -> Iterator[str]:
+    """Yield where the same words stand too, which is not shown apart."""
+    for source in passage.also[:SHOWN_ALSO]:
+        yield f"also in {screen.place(source)}"
+    if len(passage.also) > SHOWN_ALSO:
+        yield f"and in {len(passage.also) - SHOWN_ALSO} more"
 
 
 def _summary(result: SearchResult) -> str:

@@ -102,6 +102,15 @@ def test_people_see_passages_with_place_and_hit_and_no_markup_is_read(kaijuan: R
     assert "The lexical route gave nothing: timeout." in got.out
 
 
+def test_people_see_where_the_same_words_stand_too(kaijuan: Run, base: Any) -> None:
+    result = base.replies["search"]
+    also = tuple(f"file:///data/%E6%89%8B%E5%86%8C-{number}.pdf" for number in range(5))
+    base.replies["search"] = replace(result, passages=(replace(result.passages[0], also=also),))
+    shown = kaijuan("search", "q").out
+    assert [f"also in /data/手册-{number}.pdf" in shown for number in range(5)] == [True, True, True, False, False]
+    assert "and in 2 more" in shown
+
+
 def test_the_hit_is_marked_on_a_terminal(kaijuan: Run, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("FORCE_COLOR", "1")
     monkeypatch.setenv("TERM", "xterm")
