@@ -68,12 +68,21 @@ def _show(session: Session, found: list[Reading], *, markdown: bool) -> None:
     if session.json:
         screen.show_json(readings.shape(found))
     elif markdown:
-        from kaijuan.ingest.markdown_text import as_markdown
-
-        for reading in found:
-            if reading.document is not None:
-                screen.show_text(as_markdown(reading.document))
-            else:
-                screen.err().print(screen.line(f"{reading.message} {reading.hint}".strip()), soft_wrap=True)
+        _show_markdown(found)
     else:
         screen.show(*readings.shown(found))
+
+
+def _show_markdown(found: list[Reading]) -> None:
+    """Print what was read; of several documents each after the first below a rule, with its name."""
+    from kaijuan.ingest.markdown_text import as_markdown
+
+    begun = False
+    for reading in found:
+        if reading.document is None:
+            screen.err().print(screen.line(f"{reading.message} {reading.hint}".strip()), soft_wrap=True)
+            continue
+        if begun:
+            screen.show_text(f"\n---\n\n# {screen.line(screen.name(reading.source))}\n\n")
+        screen.show_text(as_markdown(reading.document))
+        begun = True

@@ -99,6 +99,16 @@ def test_markdown_says_what_each_block_is(capsys: pytest.CaptureFixture[str], tm
     )
 
 
+def test_markdown_of_several_documents_says_where_each_begins(
+    capsys: pytest.CaptureFixture[str], tmp_path: Path, home: Path
+) -> None:
+    file = tmp_path / "a.zip"
+    file.write_bytes(sample_files.zipped({"a.md": "# 题\n\n文".encode(), "二.txt": b"more"}))
+    code, out = run(capsys, home, "--markdown", str(file))
+    assert code == 0
+    assert out == "# 题\n\n文\n\n---\n\n# a.zip#二.txt\n\nmore\n"
+
+
 def test_people_see_numbers_kinds_and_places(capsys: pytest.CaptureFixture[str], tmp_path: Path, home: Path) -> None:
     file = tmp_path / "x.xlsx"
     file.write_bytes(sample_files.xlsx())
