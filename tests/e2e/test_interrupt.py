@@ -13,6 +13,7 @@ from kaijuan import Kaijuan
 from kaijuan.testing.embedders import HashEmbedder
 
 SCRIPT = """
+import signal
 import sys
 from kaijuan.sync import Kaijuan
 from kaijuan.testing.embedders import HashEmbedder
@@ -21,6 +22,8 @@ def tell(progress):
     if progress.done >= 20:
         print("busy", flush=True)
 
+# Shells start what runs in the background with Ctrl-C ignored, and that is passed on.
+signal.signal(signal.SIGINT, signal.default_int_handler)
 with Kaijuan(sys.argv[1], embedder=HashEmbedder()) as base:
     base.add(sys.argv[2], progress=tell)
 """

@@ -159,7 +159,17 @@ class ParserPool:
         return with_storable(with_said(self._local[kind].parse(data, name)))
 
     def _ask_there(self, task: _Task, request: dict[str, Any]) -> dict[str, Any]:
-        child = self._take()
+        while True:
+            child = self._take()
+            used = child.used
+            try:
+                return self._ask_child(child, task, request)
+            except _CrashedError as crash:
+                if not used or task.cancelled:
+                    raise BrokenDocumentError(str(crash)) from crash
+                # It was ended from outside a moment ago, or an earlier file had hurt it: a fresh one tells.
+
+    def _ask_child(self, child: _Child, task: _Task, request: dict[str, Any]) -> dict[str, Any]:
         healthy = False
         try:
             task.attach(child)
@@ -169,7 +179,7 @@ class ParserPool:
         except _RefusedError as refusal:
             healthy = True
             raise refusal.error from None
-        except DocumentError as error:
+        except (DocumentError, _CrashedError) as error:
             if self._closed:
                 raise ClosedError("The parser pool was closed while it read a file.") from error
             raise
@@ -217,6 +227,10 @@ class _RefusedError(Exception):
         self.error = error
 
 
+class _CrashedError(Exception):
+    """The child ended of itself, or was ended by somebody else."""
+
+
 class _Task:
     """One call; can be cancelled from the loop's thread before or while its process works."""
 
@@ -257,7 +271,8 @@ class _Child:
         self._ready = False
 
     def ask(self, request: dict[str, Any], *, seconds: float, more: float = 0.0) -> dict[str, Any]:
-        """Have one file seen to. Raises _RefusedError for the child's own answer, DocumentError when it died.
+        """Have one file seen to. Raises _RefusedError for the child's own answer, DocumentError when it went
+        beyond a limit, _CrashedError when it died otherwise.
 
         `more` seconds are added for pictures that are recognised, each of which may take `seconds`.
         """
@@ -298,17 +313,22 @@ class _Child:
         timer.start()
         return timer
 
-    def _epitaph(self, name: str, seconds: float) -> DocumentError:
+    def _epitaph(self, name: str, seconds: float) -> DocumentError | _CrashedError:
         code = self._process.wait()
         if code == OUT_OF_MEMORY:
             return ParseMemoryError(f"Parsing {name} needed more memory than allowed.")
         if self._late:
             return ParseTimeoutError(f"Parsing {name} did not end within {seconds:g} seconds.")
-        return BrokenDocumentError(f"The parser crashed while reading {name} (exit code {code}).")
+        return _CrashedError(f"The parser crashed while reading {name} (exit code {code}).")
 
     def _time_out(self) -> None:
         self._late = True
         self.kill()
+
+    @property
+    def used(self) -> bool:
+        """Whether it has seen to a file before."""
+        return self._files > 0
 
     @property
     def lives(self) -> bool:
