@@ -14,7 +14,7 @@ from kaijuan.core.documents import Block, BlockKind, ChunkLevel
 from kaijuan.core.spans import Span, trim
 from kaijuan.ingest.chunkers.measure import Ruler, in_number, safe_cut
 from kaijuan.ingest.chunkers.sections import Section, sections, shared_depth
-from kaijuan.ingest.chunkers.split import Piece, clause_cuts, grouped, sentence_cuts, split_section
+from kaijuan.ingest.chunkers.split import Piece, clause_cuts, grouped, piece_groups, sentence_cuts, split_section
 from kaijuan.ingest.chunkers.units import Path, common, strategy_mark, window_cut
 from kaijuan.ingest.ports import ChunkDraft, Tokenizer
 from kaijuan.ingest.settings import CutSettings
@@ -173,23 +173,15 @@ def _within(text: str, block: Block, limit: int) -> Iterator[Block]:
 def _cores(text: str, ruler: Ruler, pieces: list[Piece], paths: _Paths, limits: CutSettings) -> list[_Core]:
     """Put the pieces of one section together to children."""
 
-    def size(first: int, end: int) -> int:
-        return ruler.count(pieces[first].span.start, pieces[end - 1].span.end)
-
-    def leads(at: int) -> int:
-        while at > 0 and pieces[at - 1].sticky:
-            at -= 1
-        return at
-
     made: list[_Core] = []
-    for first, end in grouped(len(pieces), size, leads, target=limits.child_tokens, cap=limits.max_tokens):
+    for first, end in piece_groups(pieces, ruler, target=limits.child_tokens, cap=limits.max_tokens):
         span = Span(pieces[first].span.start, pieces[end - 1].span.end)
         if text[span.start : span.end].isspace():
             continue
         core = _Core(
             start=span.start,
             end=span.end,
-            tokens=size(first, end),
+            tokens=ruler.count(span.start, span.end),
             path=paths.path,
             top=paths.top,
             overlaps=pieces[end - 1].prose,

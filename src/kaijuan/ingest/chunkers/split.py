@@ -231,3 +231,17 @@ def grouped(
             ranges.append((first, at))
             first = at
     return [*ranges, (first, count)] if count else []
+
+
+def piece_groups(pieces: Sequence[Piece], ruler: Ruler, *, target: int, cap: int) -> list[tuple[int, int]]:
+    """Group pieces in order as `grouped` does, each sticky one with what follows it; return index ranges."""
+
+    def size(first: int, end: int) -> int:
+        return ruler.count(pieces[first].span.start, pieces[end - 1].span.end)
+
+    def leads(at: int) -> int:
+        while at > 0 and pieces[at - 1].sticky:
+            at -= 1
+        return at
+
+    return grouped(len(pieces), size, leads, target=target, cap=cap)

@@ -10,7 +10,7 @@ from kaijuan.core.documents import Block, ChunkLevel
 from kaijuan.core.ids import stable_id
 from kaijuan.core.spans import Span, trim
 from kaijuan.ingest.chunkers.measure import Ruler, safe_cut
-from kaijuan.ingest.chunkers.split import Cuts, Piece, grouped, split_section, split_span
+from kaijuan.ingest.chunkers.split import Cuts, Piece, grouped, piece_groups, split_section, split_span
 from kaijuan.ingest.ports import ChunkDraft, Tokenizer
 from kaijuan.ingest.settings import CutSettings
 
@@ -126,16 +126,8 @@ def _children(text: str, unit: Unit, ruler: Ruler, sizes: CutSettings) -> list[_
         return [_Child(span=unit.span, tokens=tokens, path=unit.path, parent=unit.parent)]
     pieces = _pieces(text, unit, ruler, sizes)
 
-    def size(first: int, end: int) -> int:
-        return ruler.count(pieces[first].span.start, pieces[end - 1].span.end)
-
-    def leads(at: int) -> int:
-        while at > 0 and pieces[at - 1].sticky:
-            at -= 1
-        return at
-
     made: list[_Child] = []
-    for first, end in grouped(len(pieces), size, leads, target=sizes.child_tokens, cap=sizes.max_tokens):
+    for first, end in piece_groups(pieces, ruler, target=sizes.child_tokens, cap=sizes.max_tokens):
         span = trim(text, Span(pieces[first].span.start, pieces[end - 1].span.end))
         if span.start == span.end:
             continue
