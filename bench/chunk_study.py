@@ -29,13 +29,13 @@ from bench.machine import machine
 from kaijuan import Kaijuan
 from kaijuan.config import Config
 from kaijuan.core.spans import Span, merge
-from kaijuan.engine import make_embedder
 from kaijuan.evals.experiments.significance import compare, holm
 from kaijuan.evals.retrieval import sample
 from kaijuan.evals.sets import EvalSet, load_set
 from kaijuan.ingest.parsers.han_numbers import han_number
 from kaijuan.ingest.settings import ChunkSettings
 from kaijuan.retrieve.results import SearchResult
+from kaijuan.verbs.wiring import make_embedder
 
 BASELINE = "recursive"
 STRATEGIES = (BASELINE, "fixed", "sliding", "structural", "sentence_window", "auto")

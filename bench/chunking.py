@@ -24,7 +24,6 @@ from kaijuan import registry
 from kaijuan.config import EmbedderSettings
 from kaijuan.core.documents import Block, ParsedDocument
 from kaijuan.core.spans import Span
-from kaijuan.engine import make_embedder
 from kaijuan.ingest.chunkers.preview import blocks_of
 from kaijuan.ingest.chunkers.shapes import shape_of
 from kaijuan.ingest.parsers.code import CodeParser
@@ -32,6 +31,7 @@ from kaijuan.ingest.parsers.markdown import MarkdownParser
 from kaijuan.ingest.ports import Parser, Tokenizer
 from kaijuan.ingest.settings import CutSettings
 from kaijuan.testing.contracts.chunker import ready
+from kaijuan.verbs.wiring import make_embedder
 
 ARTICLES = "零一二三四五六七八九"
 TEXTS = ("Chinese prose", "English prose", "statute", "table", "Python")

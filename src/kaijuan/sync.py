@@ -12,9 +12,9 @@ from types import TracebackType
 from typing import Any, Concatenate, ParamSpec, Self, TypeVar
 
 from kaijuan.config import Config
-from kaijuan.engine import EVERYONE
 from kaijuan.engine import Kaijuan as AsyncKaijuan
 from kaijuan.index.ports import Embedder
+from kaijuan.verbs.wiring import EVERYONE
 
 P = ParamSpec("P")
 R = TypeVar("R")

@@ -136,9 +136,9 @@ async def _cut(session: Session, config: Config, found: list[Reading], names: li
     from functools import partial
 
     from kaijuan import registry
-    from kaijuan.engine import make_embedder
     from kaijuan.index.embed import blocking_similarity
     from kaijuan.ingest.chunkers.preview import compared
+    from kaijuan.verbs.wiring import make_embedder
 
     with tempfile.TemporaryDirectory() as spare:
         # The tokenizer keeps what it unpacks beside the base; where there is none yet, none is made for a look.

@@ -19,10 +19,11 @@ from typing import Any, Protocol
 
 from kaijuan.config import Config
 from kaijuan.core.ids import stable_id
-from kaijuan.engine import Kaijuan, make_embedder, pipeline_fingerprint
+from kaijuan.engine import Kaijuan
 from kaijuan.errors import BusyError, EvalDataError, KaijuanError, StoreError
 from kaijuan.index.ports import Embedder
 from kaijuan.jobs.report import Progress, RunReport
+from kaijuan.verbs.wiring import make_embedder, pipeline_fingerprint
 
 MOST_FAILURES_SHOWN = 5
 IDLE_SECONDS = 30.0

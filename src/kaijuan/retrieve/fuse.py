@@ -35,11 +35,11 @@ def minmax(lists: Mapping[str, Sequence[Hit]], weights: Mapping[str, float]) -> 
 
 
 def weighed(fused: list[Fused], marked: Collection[ChunkId], weight: float) -> list[Fused]:
-    """Multiply the scores of marked chunks with `weight` and order anew."""
+    """Multiply the scores of marked chunks with `weight` and order anew; of equals the unmarked come first."""
     if not marked:
         return fused
     changed = [replace(item, score=item.score * weight) if item.id in marked else item for item in fused]
-    return sorted(changed, key=lambda item: (-round(item.score, 12), item.id))
+    return sorted(changed, key=lambda item: (-round(item.score, 12), item.id in marked, item.id))
 
 
 def _scaled(hits: Sequence[Hit], weight: float) -> list[float]:

@@ -22,6 +22,11 @@ def test_marked_chunks_are_ordered_anew() -> None:
     assert weighed(fused, set(), 0.5) is fused
 
 
+def test_of_equals_the_unmarked_comes_first() -> None:
+    fused = [Fused(id=ChunkId(name), score=score, routes={}) for name, score in (("a", 1.0), ("b", 0.0))]
+    assert [one.id for one in weighed(fused, {ChunkId("a")}, 0.0)] == ["b", "a"]
+
+
 @pytest.mark.parametrize(("weight", "first"), [(0.0, "rule.txt"), (1.0, "notice.txt")])
 async def test_the_factor_decides(tmp_path: Path, weight: float, first: str) -> None:
     config = Config.model_validate({"stores": {"index": "memory"}, "retrieve": {"marked_weight": weight}})

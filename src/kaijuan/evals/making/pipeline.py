@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any, Protocol
 
 from kaijuan import __version__
-from kaijuan.engine import FIRST_ADD, Kaijuan
+from kaijuan.engine import Kaijuan
 from kaijuan.errors import EvalDataError
 from kaijuan.evals.making.absence import AbsenceCheck
 from kaijuan.evals.making.absent import absent_attributes, absent_codes, absent_people, absent_topics
@@ -43,6 +43,7 @@ from kaijuan.evals.making.reviews import Status, moment, read_reviews, reviewed
 from kaijuan.evals.making.roundtrip import Found, ask_back
 from kaijuan.evals.making.splits import Shares
 from kaijuan.evals.making.tables import compared_tables
+from kaijuan.verbs.wiring import FIRST_ADD
 
 RULES = "1"
 """Version of the rules that make and check questions; part of set.json."""

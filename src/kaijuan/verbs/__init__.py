@@ -1,0 +1,1 @@
+"""What an engine can do, by topic; engine.py joins them."""

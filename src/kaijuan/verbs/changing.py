@@ -1,0 +1,103 @@
+"""Verbs that publish: add, sync, remove, rebuild, doctor."""
+
+from __future__ import annotations
+
+import builtins
+from collections.abc import Mapping, Sequence
+
+from kaijuan.core import arguments
+from kaijuan.core.arguments import Targets
+from kaijuan.core.ids import VersionId
+from kaijuan.errors import UsageError
+from kaijuan.ingest.opening import Narrowing, walk_all
+from kaijuan.jobs.doctor import DoctorReport, Patient, examine
+from kaijuan.jobs.report import RebuildReport
+from kaijuan.jobs.run import Progress, RunReport, Stage
+from kaijuan.verbs.wiring import ProgressCallback, Wired
+
+
+class Changing(Wired):
+    """Documents come, change and go."""
+
+    async def add(
+        self,
+        targets: Targets,
+        *,
+        mirror: bool = False,
+        include: Sequence[str] = (),
+        exclude: Sequence[str] = (),
+        depth: int | None = None,
+        progress: ProgressCallback | None = None,
+    ) -> RunReport:
+        """Take in files, folders, addresses and named sources, one or several, as one published snapshot.
+
+        What fails is named in the report, the run goes on. `include` and `exclude` are patterns as in .gitignore,
+        `depth` is how many links of a page are followed. With `mirror`, documents that have gone from the one folder
+        given, or that the patterns leave out, are removed.
+        """
+        wanted = arguments.targets(targets)
+        if not wanted:
+            raise UsageError("Nothing to add was named.", hint="Give a file, a folder or an address.")
+        if mirror and len(wanted) != 1:
+            raise UsageError("Mirroring takes exactly one folder.", hint="Call it once for each folder.")
+        narrowing = Narrowing(include=arguments.patterns(include), exclude=arguments.patterns(exclude), depth=depth)
+        opened = [self._opener.open(target, narrowing) for target in wanted]
+        scope = opened[0].scope if mirror else None
+        if scope is not None and not scope.endswith(("/", "#")):
+            raise UsageError(
+                f"{wanted[0]} is not a folder.", hint="Mirroring takes one folder or corpus, or a site with a depth."
+            )
+        self._make_home()
+        kb = await self.catalog.create_kb(self.tenant, self.kb_name, now=self._clock())
+        return await self._ingest().add(kb, walk_all(opened), mirror_scope=scope, progress=progress)
+
+    async def sync(self, names: Targets = (), *, progress: ProgressCallback | None = None) -> Mapping[str, RunReport]:
+        """Bring named sources of the configuration up to date, all by default, each as a run of its own.
+
+        What has gone from a source is removed, where it is more than one document.
+        """
+        wanted = arguments.targets(names) or list(self.config.sources)
+        if not wanted:
+            raise UsageError("No source has a name.", hint="Give them names in the configuration: [sources.NAME].")
+        scopes = {name: self._opener.open(f"{name.removesuffix(':')}:").scope for name in wanted}
+        return {
+            name: await self.add(f"{name.removesuffix(':')}:", mirror=scope.endswith(("/", "#")), progress=progress)
+            for name, scope in scopes.items()
+        }
+
+    async def remove(self, words: Targets, *, progress: ProgressCallback | None = None) -> RunReport:
+        """Remove documents by source, id, file name or folder, as one published snapshot. All or none."""
+        kb = await self._kb()
+        found: dict[VersionId, None] = {}
+        for word in arguments.targets(words):
+            found.update(dict.fromkeys(version.id for version in await self._meant(kb, word)))
+        return await self._ingest().remove(kb, list(found), progress=progress)
+
+    async def rebuild(self, *, progress: ProgressCallback | None = None) -> RebuildReport:
+        """Build the index anew from the catalog, beside the one that serves readers, and switch."""
+
+        def told(done: int, total: int) -> None:
+            if progress is not None:
+                progress(
+                    Progress(stage=Stage.INDEXING, done=done, total=total, failed=0, source="", chunks=0, indexed=0)
+                )
+
+        lost: builtins.list[str] = []
+        kb = await self._ingest().rebuild(await self._kb(), told, lambda version: lost.append(version.source))
+        return RebuildReport(space=kb.space, unreadable=tuple(lost))
+
+    async def doctor(self, *, repair: bool = False) -> DoctorReport:
+        """Look whether everything is well; with `repair`, roll back dead runs and mend the index first."""
+        kb = await self._kb()
+        if repair and kb.head:
+            await self._ingest().reconcile(kb)
+            kb = await self._kb()
+        patient = Patient(
+            home=self.home,
+            kb=kb,
+            catalog=self.catalog,
+            blobs=self.blobs,
+            index=lambda: self._index(kb),
+            embedder=self.embedder,
+        )
+        return await examine(patient)

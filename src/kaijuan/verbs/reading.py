@@ -1,0 +1,85 @@
+"""Verbs that only read: search, explain, list, show, chunks, snapshots, status."""
+
+from __future__ import annotations
+
+import builtins
+
+from kaijuan.core.arguments import Filters, Moment
+from kaijuan.core.documents import Version
+from kaijuan.core.ids import ChunkId
+from kaijuan.core.snapshots import Snapshot
+from kaijuan.jobs.chunk_report import ChunkReport, chunk_report
+from kaijuan.jobs.views import ChunkView, DocumentView, Status, chunk_view, status_of, view_of
+from kaijuan.retrieve.explain import Explanation, explain
+from kaijuan.retrieve.pipeline import search
+from kaijuan.retrieve.results import SearchResult
+from kaijuan.verbs.wiring import Wired, new_id
+
+
+class Reading(Wired):
+    """Passages, documents and the state of the base."""
+
+    async def search(
+        self,
+        query: str,
+        *,
+        k: int = 5,
+        filters: Filters = (),
+        as_of: Moment = None,
+        cut: bool = True,
+    ) -> SearchResult:
+        """Return the best passages for a question, at most `k`.
+
+        `as_of` is a snapshot number (int) or a time in seconds since 1970 (float); the head by default. `cut=False`
+        keeps weak passages too, for measuring.
+        """
+        request = await self._request(query, k, filters, as_of, cut=cut)
+        return await search(await self._retrieval(request.kb), request, trace_id=new_id())
+
+    async def explain(
+        self,
+        question: str,
+        *,
+        contains: str | None = None,
+        chunk: str | None = None,
+        k: int = 8,
+        filters: Filters = (),
+        as_of: Moment = None,
+    ) -> Explanation:
+        """Say, stage by stage, why the passages that hold a text, or a chunk, were or were not used."""
+        request = await self._request(question, k, filters, as_of)
+        context = await self._retrieval(request.kb)
+        return await explain(context, request, contains=contains, chunk=chunk, trace_id=new_id())
+
+    async def list(self, *, as_of: Moment = None) -> builtins.list[Version]:
+        """Return the documents visible at a snapshot, by source."""
+        kb = await self._kb()
+        snapshot = await self._snapshot(kb, as_of)
+        found: builtins.list[Version] = []
+        while page := await self.catalog.versions(kb.id, snapshot, after=found[-1].source if found else ""):
+            found.extend(page)
+        return await self._readable(kb, found)
+
+    async def show(self, word: str, *, as_of: Moment = None) -> DocumentView:
+        """Return one document with its text, blocks, chunks and history; `word` is a source, id or file name."""
+        kb = await self._kb()
+        version = await self._find(kb, word, await self._snapshot(kb, as_of))
+        return await view_of(self.catalog, version, await self.texts.read(version.text_hash))
+
+    async def chunk(self, id: str) -> ChunkView:
+        """Return one chunk of any version that is kept, with its parent, children and neighbours."""
+        return await chunk_view(self.catalog, self.blobs, await self._kb(), ChunkId(id), self._principals)
+
+    async def chunk_report(self, *, as_of: Moment = None) -> ChunkReport:
+        """Say how well the documents of a snapshot are cut: lengths, cut structures, duplicates, outliers, coverage."""
+        snapshot = await self._snapshot(await self._kb(), as_of)
+        return await chunk_report(self.catalog, self.blobs, await self.list(as_of=snapshot), snapshot)
+
+    async def snapshots(self) -> builtins.list[Snapshot]:
+        """Return all snapshots that are kept, oldest first."""
+        return await self.catalog.snapshots((await self._kb()).id)
+
+    async def status(self) -> Status:
+        """Return the state of the knowledge base."""
+        kb = await self._kb()
+        return await status_of(self.catalog, kb, await self._index(kb), self.embedder)

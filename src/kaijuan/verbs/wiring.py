@@ -1,0 +1,279 @@
+"""Adapters wired to ports, and what the verbs share."""
+
+from __future__ import annotations
+
+import builtins
+import time
+import uuid
+from collections.abc import Callable, Collection, Sequence
+from functools import cached_property, partial
+from pathlib import Path
+from types import TracebackType
+from typing import Self
+from urllib.parse import quote
+
+from kaijuan import registry
+from kaijuan.config import Config, EmbedderSettings, home_path, load_config
+from kaijuan.core import arguments
+from kaijuan.core.arguments import Filters, Moment
+from kaijuan.core.documents import Version
+from kaijuan.core.ids import stable_id
+from kaijuan.core.reviews import ReviewState
+from kaijuan.core.text.analyse import ANALYSER
+from kaijuan.errors import ClosedError, NotFoundError, StoreError, UsageError
+from kaijuan.index.catalog import Catalog, KnowledgeBase
+from kaijuan.index.ports import BlobStore, Embedder, Index, IndexStore
+from kaijuan.index.rebuild import open_space
+from kaijuan.ingest.chunkers.policy import ChunkPolicy
+from kaijuan.ingest.isolate import ParserPool
+from kaijuan.ingest.opening import Opener
+from kaijuan.ingest.pipeline import fingerprint, item_fingerprint, read_each
+from kaijuan.jobs.gate import GateRules
+from kaijuan.jobs.run import Ingest, Progress
+from kaijuan.retrieve.pipeline import Retrieval, SearchRequest
+from kaijuan.retrieve.texts import TextShelf
+
+ProgressCallback = Callable[[Progress], None]
+FIRST_ADD = "Add documents first: kaijuan add PATH."
+MOST_PASSAGES = 1000
+MOST_REMOVED = 1_000_000
+WAITING = frozenset({ReviewState.PENDING})
+EVERYONE = frozenset({"all"})
+"""The principals of the one local user; identities come with the service."""
+
+
+class Wired:
+    """Adapters, and the questions that every verb asks first. Nothing is started before the first of them."""
+
+    def __init__(
+        self,
+        home: Path | str | None = None,
+        kb: str = "default",
+        *,
+        config: Config | Path | str | None = None,
+        embedder: Embedder | None = None,
+        principals: Collection[str] = EVERYONE,
+        clock: Callable[[], float] = time.time,
+    ) -> None:
+        self.home = home_path(home)
+        self.kb_name = kb
+        self.tenant = "default"
+        self.config = config if isinstance(config, Config) else load_config(self.home, Path(config) if config else None)
+        self._principals = frozenset(principals)
+        self._clock = clock
+        self._closed = False
+        self._fields: dict[str, set[str]] = {}
+        self._open_spaces: dict[str, Index] = {}
+        self._parsers: ParserPool | None = None
+        self._wire(embedder)
+
+    def _wire(self, embedder: Embedder | None) -> None:
+        stores = self.config.stores
+        self.catalog: Catalog = registry.load("catalog", stores.catalog)(self.home / "catalog.db")
+        self.blobs: BlobStore = registry.load("blobs", stores.blobs)(self.home / "blobs")
+        self.indexes: IndexStore = self._index_store()
+        self.embedder: Embedder = embedder or make_embedder(self.config.embedder, self.home / "cache")
+        self.texts = TextShelf(self.blobs)
+
+    def _index_store(self) -> IndexStore:
+        stores = self.config.stores
+        kind: Callable[..., IndexStore] = registry.load("index", stores.index)
+        return kind() if stores.index == "memory" else kind(self.home, idle_seconds=stores.index_idle_seconds)
+
+    async def close(self) -> None:
+        """Release every resource. Twice is fine; the verbs raise ClosedError afterwards."""
+        if self._closed:
+            return
+        self._closed = True
+        if self._parsers is not None:
+            await self._parsers.close()
+        for index in self._open_spaces.values():
+            await index.close()
+        await self.indexes.close()
+        await self.embedder.close()
+        await self.catalog.close()
+
+    async def __aenter__(self) -> Self:
+        return self
+
+    async def __aexit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None
+    ) -> None:
+        await self.close()
+
+    def _make_home(self) -> None:
+        try:
+            # Documents are private: the folder is for its owner alone.
+            self.home.mkdir(mode=0o700, parents=True, exist_ok=True)
+        except OSError as error:
+            raise StoreError(
+                f"The home folder {self.home} cannot be made: {error.strerror}.", hint="Choose another with --home."
+            ) from error
+
+    @cached_property
+    def _opener(self) -> Opener:
+        return Opener(
+            words=list(registry.targets("source")),
+            load=partial(registry.load, "source"),
+            named=self.config.sources,
+            limits=self.config.ingest,
+            cache=self.home / "cache",
+            attachments=lambda data, name, kind: self._pool().attachments(data, name, kind),
+        )
+
+    def _pool(self) -> ParserPool:
+        if self._parsers is None:
+            settings = self.config.ingest
+            self._parsers = ParserPool(
+                registry.targets("parser"),
+                workers=settings.parse_workers,
+                seconds=settings.parse_seconds,
+                memory_mb=settings.parse_memory_mb,
+                recogniser=registry.recogniser(settings.recogniser),
+                recognise_seconds=settings.recognise_seconds,
+            )
+        return self._parsers
+
+    def _ingest(self) -> Ingest:
+        self._check_open()
+        pool = self._pool()
+        return Ingest(
+            catalog=self.catalog,
+            blobs=self.blobs,
+            indexes=self.indexes,
+            embedder=self.embedder,
+            chunking=ChunkPolicy(self.config.chunk, partial(registry.load, "chunker")),
+            read=lambda items: read_each(items, pool),
+            parsing=partial(
+                item_fingerprint,
+                registry.targets("parser"),
+                recogniser=registry.recogniser(self.config.ingest.recogniser),
+            ),
+            gate=GateRules(settings=self.config.gate, languages=self.config.ingest.languages),
+            clock=self._clock,
+            settings=self.config.jobs,
+            index_settings=self.config.index,
+        )
+
+    def _check_open(self) -> None:
+        if self._closed:
+            raise ClosedError("The engine is closed.")
+
+    async def _kb(self) -> KnowledgeBase:
+        self._check_open()
+        if not self.home.exists():
+            raise NotFoundError(f"There is no home folder {self.home}.", hint=FIRST_ADD)
+        try:
+            return await self.catalog.kb(self.tenant, self.kb_name)
+        except NotFoundError as error:
+            raise NotFoundError(f"There is no knowledge base {self.kb_name!r}.", hint=FIRST_ADD) from error
+
+    async def _index(self, kb: KnowledgeBase) -> Index | None:
+        """Return the index that serves readers at head, None before anything was published."""
+        if kb.head == 0:
+            return None
+        if kb.space not in self._open_spaces:
+            self._open_spaces[kb.space] = await open_space(self.catalog, self.indexes, kb, self.embedder)
+        return self._open_spaces[kb.space]
+
+    async def _snapshot(self, kb: KnowledgeBase, given: Moment) -> int:
+        as_of = arguments.moment(given)
+        if as_of is None:
+            return kb.head
+        if isinstance(as_of, float):
+            return await self.catalog.snapshot_at(kb.id, as_of)
+        if not 0 <= as_of <= kb.head:
+            raise NotFoundError(f"There is no snapshot {as_of}.", hint=f"The newest is {kb.head}.")
+        return as_of
+
+    async def _request(self, text: str, k: int, filters: Filters, as_of: Moment, *, cut: bool = True) -> SearchRequest:
+        if not 1 <= k <= MOST_PASSAGES:
+            raise UsageError(f"{k} passages cannot be asked for.", hint=f"Ask for 1 to {MOST_PASSAGES}.")
+        kb = await self._kb()
+        return SearchRequest(
+            text=text,
+            k=k,
+            kb=kb,
+            snapshot=await self._snapshot(kb, as_of),
+            principals=self._principals,
+            filters=arguments.filters(filters),
+            cut=cut,
+        )
+
+    async def _retrieval(self, kb: KnowledgeBase) -> Retrieval:
+        return Retrieval(
+            catalog=self.catalog,
+            index=await self._index(kb),
+            embedder=self.embedder,
+            texts=self.texts,
+            settings=self.config.retrieve,
+            known_fields=self._fields.setdefault(kb.space, set()),
+        )
+
+    async def _find(self, kb: KnowledgeBase, word: str, snapshot: int) -> Version:
+        found = await self._readable(kb, await self._named(kb, word, snapshot))
+        if not found:
+            raise NotFoundError(
+                f"No document at snapshot {snapshot} is called {word!r}.", hint="`kaijuan list` shows what is there."
+            )
+        if len(found) > 1:
+            names = ", ".join(version.source for version in found[:5])
+            raise UsageError(f"{word!r} could be {len(found)} documents: {names}.", hint="Give the whole source or id.")
+        return found[0]
+
+    async def _meant(self, kb: KnowledgeBase, word: str) -> builtins.list[Version]:
+        """Return what a word for removing means: a document with what is attached, or all of a folder or archive."""
+        for scope in self._opener.scopes(word):
+            # What came out of a file stands behind a "#".
+            found = await self._below(kb, scope if scope.endswith(("/", "#")) else f"{scope}#")
+            if found and not scope.endswith(("/", "#")):
+                found += await self._readable(kb, await self.catalog.find(kb.id, kb.head, scope))
+            if found:
+                return found
+        meant = await self._find(kb, word, kb.head)
+        return [meant, *await self._below(kb, meant.source + ("/" if "#" in meant.source else "#"))]
+
+    async def _below(self, kb: KnowledgeBase, prefix: str) -> builtins.list[Version]:
+        found = await self.catalog.versions(kb.id, kb.head, prefix=prefix, limit=MOST_REMOVED)
+        return await self._readable(kb, found)
+
+    async def _named(self, kb: KnowledgeBase, word: str, snapshot: int) -> builtins.list[Version]:
+        # Addresses are percent-encoded; people write file names as they see them.
+        for name in (word, quote(word, errors="surrogateescape"), *self._opener.addresses(word)):
+            if found := await self.catalog.find(kb.id, snapshot, name):
+                return found
+        return []
+
+    async def _readable(self, kb: KnowledgeBase, found: Sequence[Version]) -> builtins.list[Version]:
+        readers = await self.catalog.principals_of(kb.id, {version.document_id for version in found})
+        return [version for version in found if readers[version.document_id] & self._principals]
+
+
+def make_embedder(settings: EmbedderSettings, cache: Path) -> Embedder:
+    """Return the configured embedder behind a cache of vectors; both keep their files in `cache`."""
+    inner: Embedder = registry.load("embedder", settings.name).from_settings(settings, cache)
+    cached: Embedder = registry.load("embedding_cache", "sqlite")(
+        inner, cache / "embeddings.db", max_bytes=settings.cache_mb * 2**20
+    )
+    return cached
+
+
+def pipeline_fingerprint(config: Config, embedder: Embedder) -> str:
+    """Name all that turns documents into searchable chunks: one corpus and one fingerprint give the same base."""
+    speed_only = {"embed_batch", "group_chunks", "grace_seconds"}
+    return stable_id(
+        "points",
+        fingerprint(registry.targets("parser"), registry.recogniser(config.ingest.recogniser)),
+        *config.admission(),
+        ChunkPolicy(config.chunk, partial(registry.load, "chunker")).fingerprint,
+        embedder.info.fingerprint,
+        embedder.info.max_tokens,
+        ANALYSER,
+        config.index.model_dump_json(exclude=speed_only),
+        config.stores.model_dump_json(exclude={"index_idle_seconds"}),
+    )
+
+
+def new_id() -> str:
+    """Return a fresh id for a trace."""
+    return uuid.uuid4().hex
