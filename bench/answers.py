@@ -1,9 +1,11 @@
 """How right, supported and honest answers are, on many sets, as one JSON document: `kaijuan eval answers` on each.
 
     python -m bench.answers ../shared/data/cmrc2018_zh ... [--over DIR] [--home DIR] [--limit N] [--judge rules|model]
+        [--journal FILE]
 
 Answerable questions are asked once more without the documents that answer them. Sets that are only questions are asked
-of the corpus of the folder `--over`. In a fresh home unless one is given; its settings name the model that judges.
+of the corpus of the folder `--over`. In a fresh home unless one is given; its settings name the model that judges. A
+journal keeps each set's row as soon as it is measured.
 """
 
 from __future__ import annotations
@@ -16,6 +18,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
 
+from bench.journal import Journal
 from bench.machine import machine
 from kaijuan.config import load_config
 from kaijuan.evals.answers.report import summary_of
@@ -40,11 +43,18 @@ def main() -> None:
     parser.add_argument("--home", type=Path)
     parser.add_argument("--limit", type=int, default=0)
     parser.add_argument("--judge", default="rules")
+    parser.add_argument("--journal", type=Path)
     given = parser.parse_args()
-    options = Options(limit=given.limit, judge=given.judge)
+    journal, options = Journal(given.journal), Options(limit=given.limit, judge=given.judge)
     with TemporaryDirectory() as spare:
         home = given.home or Path(spare)
-        rows = [measured(folder, given.over, home, options) for folder in given.sets]
+        rows = [
+            journal.row(
+                f"{folder.name}:{given.limit}:{given.judge}",
+                lambda folder=folder: measured(folder, given.over, home, options),
+            )
+            for folder in given.sets
+        ]
     print(json.dumps({"machine": machine(), "sets": rows}, ensure_ascii=False, indent=1))
 
 

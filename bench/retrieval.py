@@ -1,8 +1,9 @@
 """Quality of every retrieval stage on corpora in BEIR layout, as one JSON document: `kaijuan eval retrieval` on many.
 
-    python -m bench.retrieval ../shared/data/cmrc2018_zh ... [--home DIR] [--limit N]
+    python -m bench.retrieval ../shared/data/cmrc2018_zh ... [--home DIR] [--limit N] [--journal FILE]
 
-In a fresh home unless one is given, so that taking the corpora in is measured too.
+In a fresh home unless one is given, so that taking the corpora in is measured too. A journal keeps each set's row as
+soon as it is measured.
 """
 
 from __future__ import annotations
@@ -15,6 +16,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
 
+from bench.journal import Journal
 from bench.machine import machine
 from kaijuan.config import Config
 from kaijuan.evals.retrieval import Options, measure
@@ -35,9 +37,15 @@ def main() -> None:
     parser.add_argument("sets", nargs="+", type=Path)
     parser.add_argument("--home", type=Path)
     parser.add_argument("--limit", type=int, default=0)
+    parser.add_argument("--journal", type=Path)
     given = parser.parse_args()
+    journal, options = Journal(given.journal), Options(limit=given.limit)
     with TemporaryDirectory() as spare:
-        rows = [measured(folder, given.home or Path(spare), Options(limit=given.limit)) for folder in given.sets]
+        home = given.home or Path(spare)
+        rows = [
+            journal.row(f"{folder.name}:{given.limit}", lambda folder=folder: measured(folder, home, options))
+            for folder in given.sets
+        ]
     print(json.dumps({"machine": machine(), "sets": rows}, ensure_ascii=False, indent=1))
 
 

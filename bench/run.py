@@ -55,6 +55,7 @@ ANSWERED_SETS = (
     *("simpleqa_zh", "rgb_zh_en", "ramdocs_en", "tatqa_en"),
 )
 NEED_DATA = ("retrieval", "ablation", "embedding_quality", "fusion", "answers", "parsing", "parsing_peers", "ocr")
+JOURNALLED = ("retrieval", "answers", "scaling")
 
 Row = dict[str, Any]
 
@@ -262,12 +263,17 @@ BENCHES = (
 )
 
 
-def run(bench: Bench, words: tuple[str, ...]) -> Row:
-    """Run one benchmark in a process of its own and return its JSON."""
+def run(bench: Bench, words: tuple[str, ...], *, keep: bool) -> Row:
+    """Run one benchmark in a process of its own and return its JSON.
+
+    With `keep`, a killed run of hours goes on with the rows that it had.
+    """
     start = time.perf_counter()
-    done = subprocess.run(
-        [sys.executable, "-m", f"bench.{bench.name}", *words], cwd=ROOT, stdout=subprocess.PIPE, check=True
-    )
+    rows = RESULTS / f".{bench.name}.rows.json"
+    journal = ("--journal", str(rows)) if keep and bench.name in JOURNALLED else ()
+    command = [sys.executable, "-m", f"bench.{bench.name}", *words, *journal]
+    done = subprocess.run(command, cwd=ROOT, stdout=subprocess.PIPE, check=True)
+    rows.unlink(missing_ok=True)
     print(f"{bench.name}: {time.perf_counter() - start:.0f} s", file=sys.stderr, flush=True)
     result: Row = json.loads(done.stdout)
     return result
@@ -305,7 +311,7 @@ def main() -> None:
         words = bench.quick if options.quick else bench.full
         if words is None:
             continue
-        result = run(bench, words)
+        result = run(bench, words, keep=not options.quick)
         print(f"{bench.title}\n" + "\n".join(bench.table(result)), flush=True)
         if not options.quick:
             RESULTS.mkdir(exist_ok=True)

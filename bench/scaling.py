@@ -32,6 +32,7 @@ import numpy as np
 
 from bench import clusters
 from bench.clusters import CHUNKS_A_DOCUMENT, ClusterEmbedder, Corpus
+from bench.journal import Journal
 from bench.machine import machine
 from bench.memory import Watch, cpu_seconds, sizes
 from kaijuan import Kaijuan, registry
@@ -416,19 +417,14 @@ def homes(options: argparse.Namespace) -> Iterator[tuple[str, list[int]]]:
 def apart(how: str, stations: list[int], options: argparse.Namespace) -> list[dict[str, Any]]:
     """Measure one home in a process of its own, or return what the journal says of it."""
     key = " ".join([how, *map(str, stations)])
-    journal: Path | None = options.journal
-    known = json.loads(journal.read_text(encoding="utf-8")) if journal and journal.exists() else {}
-    if key in known:
-        return list(known[key])
     command = [sys.executable, "-m", "bench.scaling", "--home-of", how, "--sizes", *map(str, stations)]
     for name in ("queries", "limit_mb", "minutes"):
         command += [f"--{name.replace('_', '-')}", str(getattr(options, name))]
-    done = subprocess.run(command, stdout=subprocess.PIPE, check=True)
-    rows: list[dict[str, Any]] = json.loads(done.stdout)
-    if journal:
-        known = json.loads(journal.read_text(encoding="utf-8")) if journal.exists() else {}
-        journal.write_text(json.dumps(known | {key: rows}), encoding="utf-8")
-    return rows
+
+    def measured() -> Any:
+        return json.loads(subprocess.run(command, stdout=subprocess.PIPE, check=True).stdout)
+
+    return list(Journal(options.journal).row(key, measured))
 
 
 def bends(rows: Sequence[Mapping[str, Any]]) -> int | None:
