@@ -14,6 +14,7 @@ import argparse
 import asyncio
 import json
 import sys
+from functools import partial
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
@@ -51,7 +52,7 @@ def main() -> None:
         rows = [
             journal.row(
                 f"{folder.name}:{given.limit}:{given.judge}",
-                lambda folder=folder: measured(folder, given.over, home, options),
+                partial(measured, folder, given.over, home, options),
             )
             for folder in given.sets
         ]

@@ -12,6 +12,7 @@ import argparse
 import asyncio
 import json
 import sys
+from functools import partial
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
@@ -43,7 +44,7 @@ def main() -> None:
     with TemporaryDirectory() as spare:
         home = given.home or Path(spare)
         rows = [
-            journal.row(f"{folder.name}:{given.limit}", lambda folder=folder: measured(folder, home, options))
+            journal.row(f"{folder.name}:{given.limit}", partial(measured, folder, home, options))
             for folder in given.sets
         ]
     print(json.dumps({"machine": machine(), "sets": rows}, ensure_ascii=False, indent=1))
