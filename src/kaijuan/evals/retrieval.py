@@ -165,11 +165,11 @@ async def _ask(engine: Kaijuan, query: Query, k: int, names: Names, clock: Calla
     try:
         result = await engine.search(query.text, k=k)
     except UsageError as error:
-        return {"rankings": {}, "milliseconds": round((clock() - start) * 1000, 3)}, f"were refused: {error.message}"
+        return {"rankings": {}, "milliseconds": round((clock() - start) * 1000, 3)}, f"refused: {error.message}"
     spent = (clock() - start) * 1000
     await learn_names(engine, result, names)
     failed = [f"{route.name} ({route.state})" for route in result.trace.routes if route.state != "ok"]
-    note = f"were asked without the route {' and '.join(failed)}" if failed else ""
+    note = f"asked without the route {' and '.join(failed)}" if failed else ""
     rankings = {stage: ranking[:DEPTH] for stage, ranking in rankings_of(result, names).items()}
     return {"rankings": rankings, "milliseconds": round(spent, 3)}, note
 
@@ -201,7 +201,7 @@ async def learn_names(engine: Kaijuan, result: SearchResult, names: Names) -> No
 
 
 def _told(notes: Mapping[str, int]) -> Iterable[str]:
-    return (f"{count} questions {note}." for note, count in notes.items() if note)
+    return (f"{count} question{'' if count == 1 else 's'} {note}." for note, count in notes.items() if note)
 
 
 def _each_once(names: Iterable[str]) -> list[str]:

@@ -138,7 +138,7 @@ async def test_a_question_that_is_refused_has_found_nothing_and_is_named(write_s
     found = (await run(data, tmp_path / "home")).run
     assert found.queries[1].rankings == {}
     assert scores_of(found, data, "final").by_query["hit@1"] == {"q1": 1.0, "q2": 0.0}
-    assert "1 questions were refused: The question has" in found.problems[-1]
+    assert "1 question refused: The question has" in found.problems[-1]
 
 
 class Mute(HashEmbedder):
@@ -161,7 +161,7 @@ async def test_a_question_asked_without_a_route_is_named_and_asked_again(data: E
         await measure(data, home, MEMORY, Options(), embedder=Mute, asked=stop)
     second = await measure(data, home, MEMORY, Options(), embedder=Mute)
     assert second.resumed == 2
-    assert second.run.problems == ("1 questions were asked without the route dense (failed: store_failed).",)
+    assert second.run.problems == ("1 question asked without the route dense (failed: store_failed).",)
     assert second.run.queries[1].rankings["final"] == ("d2",)
 
 

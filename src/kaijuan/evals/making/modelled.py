@@ -93,7 +93,8 @@ class Estimate:
     def in_words(self) -> str:
         """Return it as a sentence."""
         return (
-            f"about {self.calls} calls for {self.questions} questions, {self.prompt_tokens:,} tokens in and "
+            f"about {self.calls} calls for {self.questions} question{'' if self.questions == 1 else 's'}, "
+            f"{self.prompt_tokens:,} tokens in and "
             f"{self.completion_tokens:,} out."
         )
 
