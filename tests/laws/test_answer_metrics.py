@@ -17,7 +17,7 @@ from kaijuan.core.text.simplified import SIMPLIFIED
 from kaijuan.evals.answers.correctness import compare, contains, exact, f1, recall
 from kaijuan.evals.answers.items import Expected
 from kaijuan.evals.answers.normalise import plain, tokens, words
-from kaijuan.evals.answers.numbers import amount_of, day_of, says_amount, says_day, values_of
+from kaijuan.core.text.values import amount_of, day_of, says_amount, says_day, values_of
 from kaijuan.evals.answers.refusal import Outcome, curve, risk_area
 from kaijuan.evals.answers.support import Support, support
 

@@ -17,7 +17,7 @@ from kaijuan.core.text.sentences import sentences
 from kaijuan.core.text.stopwords import CHINESE, ENGLISH
 from kaijuan.evals.answers.correctness import has_run
 from kaijuan.evals.answers.normalise import words
-from kaijuan.evals.answers.numbers import values_of
+from kaijuan.core.text.values import values_of
 
 MOST_WORDS = 0.8
 """Share of a statement's content words that the cited words must have."""

@@ -19,7 +19,7 @@ from kaijuan.evals.answers.items import Groups
 from kaijuan.evals.answers.judges import prompts
 from kaijuan.evals.answers.ports import Grade, Ruling
 from kaijuan.evals.answers.support import Support, support
-from kaijuan.evals.redaction import redact
+from kaijuan.core.redaction import redact
 
 if TYPE_CHECKING:
     from httpx import AsyncClient

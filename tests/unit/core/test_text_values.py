@@ -6,7 +6,7 @@ from decimal import Decimal
 
 import pytest
 
-from kaijuan.evals.answers.numbers import Amount, Day, amount_of, day_of, says_amount, says_day, values_of
+from kaijuan.core.text.values import Amount, Day, amount_of, day_of, says_amount, says_day, values_of
 
 
 @pytest.mark.parametrize(

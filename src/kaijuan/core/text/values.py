@@ -179,28 +179,39 @@ class Day:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Values:
-    """The numbers and dates of a text. `rest` is the text with a GAP for each of them."""
+    """The numbers and dates of a text. `rest` is the text with a GAP for each of them.
+
+    Places count in `folded(marked(text))`, as core/text has them, and are in the order of what they belong to.
+    """
 
     amounts: tuple[Amount, ...]
     days: tuple[Day, ...]
     rest: str
+    amount_places: tuple[Place, ...] = ()
+    day_places: tuple[Place, ...] = ()
 
 
 @lru_cache(maxsize=4096)
 def values_of(text: str) -> Values:
     """Return the numbers and dates that a text says, one kind of writing after the other."""
     shown = folded(marked(text))
-    days: list[Day] = []
+    days: list[tuple[Day, Place]] = []
     for match in _DATE.finditer(shown):
         if day := _day(match):
-            days.append(day)
+            days.append((day, match.span()))
             shown = _blanked(shown, match.span())
-    amounts: list[Amount] = []
+    amounts: list[tuple[Amount, Place]] = []
     for reader in (_percents, _figures, _numerals, _number_words):
         for amount, place in reader(shown):
-            amounts.append(amount)
+            amounts.append((amount, place))
             shown = _blanked(shown, place)
-    return Values(amounts=tuple(amounts), days=tuple(days), rest=_GAPS.sub(GAP, " ".join(shown.split())))
+    return Values(
+        amounts=tuple(amount for amount, _ in amounts),
+        days=tuple(day for day, _ in days),
+        rest=_GAPS.sub(GAP, " ".join(shown.split())),
+        amount_places=tuple(place for _, place in amounts),
+        day_places=tuple(place for _, place in days),
+    )
 
 
 def amount_of(answer: str) -> Amount | None:
