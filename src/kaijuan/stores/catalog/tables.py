@@ -69,6 +69,10 @@ ingestion_run = Table(
     # Runs of one base are numbered: two of them may begin within one tick of the clock.
     Column("number", Integer, nullable=False),
     Column("reason", Text, nullable=False, server_default=text("''")),
+    # What was asked for and how far it is, as JSON, and who wants it to stop.
+    Column("request", Text, nullable=False, server_default=text("''")),
+    Column("progress", Text, nullable=False, server_default=text("''")),
+    Column("cancelled", Text, nullable=False, server_default=text("''")),
     UniqueConstraint("kb_id", "number"),
 )
 
@@ -172,6 +176,43 @@ snapshot = Table(
     Column("run_id", _WORD, nullable=False),
     Column("documents", Integer, nullable=False),
     Column("chunks", Integer, nullable=False),
+    # A snapshot that is no longer kept stays as a line, so that its time is not taken for that of an earlier one.
+    Column("dropped_at", Double),
+)
+
+snapshot_tag = Table(
+    "snapshot_tag",
+    metadata,
+    Column("kb_id", _WORD, ForeignKey("knowledge_base.id"), primary_key=True),
+    Column("name", _WORD, primary_key=True),
+    Column("number", Integer, nullable=False),
+    Column("note", Text, nullable=False),
+    Column("created_at", Double, nullable=False),
+)
+
+source_mark = Table(
+    "source_mark",
+    metadata,
+    Column("kb_id", _WORD, ForeignKey("knowledge_base.id"), primary_key=True),
+    Column("source", _WORD, primary_key=True),
+    Column("mark", Text, nullable=False),
+    Column("fingerprint", String, nullable=False),
+)
+"""How a file or page looked from outside (size and times, ETag) when it was last taken in whole."""
+
+embedding_space = Table(
+    "embedding_space",
+    metadata,
+    Column("kb_id", _WORD, ForeignKey("knowledge_base.id"), primary_key=True),
+    Column("name", _WORD, primary_key=True),
+    Column("space", _WORD, nullable=False),
+    Column("settings", Text, nullable=False),
+    Column("fingerprint", String, nullable=False),
+    Column("dimensions", Integer, nullable=False),
+    Column("state", String, nullable=False),
+    Column("share", Double, nullable=False),
+    Column("created_at", Double, nullable=False),
+    Column("changed_at", Double, nullable=False),
 )
 
 outbox = Table(
