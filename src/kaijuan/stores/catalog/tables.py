@@ -284,3 +284,31 @@ review = Table(
     Index(None, "kb_id", "state"),
     Index(None, "kb_id", "source"),
 )
+
+glossary = Table(
+    "glossary",
+    metadata,
+    Column("id", _WORD, primary_key=True),
+    Column("kb_id", _WORD, ForeignKey("knowledge_base.id"), nullable=False),
+    Column("term", _WORD, nullable=False),
+    Column("state", String, nullable=False),
+    # Synonyms, author, time and note of every change; the last is what holds.
+    Column("history", Text, nullable=False),
+    Index(None, "kb_id"),
+)
+
+abbreviation = Table(
+    "abbreviation",
+    metadata,
+    Column("version_id", _WORD, ForeignKey("document_version.id", ondelete="CASCADE"), primary_key=True),
+    Column("ordinal", Integer, primary_key=True, autoincrement=False),
+    Column("short", Text, nullable=False),
+    Column("long", Text, nullable=False),
+    # By these it is looked up: the folded short name, and how the folded full name begins.
+    Column("short_key", _WORD, nullable=False),
+    Column("long_head", _WORD, nullable=False),
+    Column("start", Integer, nullable=False),
+    Column("stop", Integer, nullable=False),
+    Index(None, "short_key"),
+    Index(None, "long_head"),
+)
