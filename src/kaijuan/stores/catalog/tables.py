@@ -155,8 +155,49 @@ chunk = Table(
     Column("tokens", Integer, nullable=False),
     Column("strategy", String, nullable=False),
     Column("mark", String, nullable=False, server_default=text("''")),
+    Column("origin", String, nullable=False, server_default=text("'auto'")),
+    Column("search_text", Text, nullable=False, server_default=text("''")),
+    Column("context", Text, nullable=False, server_default=text("''")),
     Index(None, "version_id", "start"),
 )
+
+chunk_work = Table(
+    "chunk_work",
+    metadata,
+    Column("id", _WORD, primary_key=True),
+    Column("kb_id", _WORD, ForeignKey("knowledge_base.id"), nullable=False),
+    Column("run_id", _WORD, ForeignKey("ingestion_run.id"), nullable=False),
+    Column("document_id", _WORD, nullable=False),
+    # Not a foreign key: what people did outlives the version that they did it to.
+    Column("version_id", _WORD, nullable=False),
+    Column("number", Integer, nullable=False),
+    Column("kind", String, nullable=False),
+    Column("start", Integer, nullable=False),
+    Column("stop", Integer, nullable=False),
+    Column("quote", Text, nullable=False),
+    Column("before", Text, nullable=False),
+    Column("after", Text, nullable=False),
+    Column("cuts", Text, nullable=False),
+    Column("said", Text, nullable=False),
+    Column("author", Text, nullable=False),
+    Column("note", Text, nullable=False),
+    Column("created_at", Double, nullable=False),
+    Column("valid_from", Integer, nullable=False),
+    Column("valid_to", Integer, nullable=False),
+    Column("ended_by", Text, nullable=False),
+    Column("ended_at", Double),
+    Index(None, "kb_id", "document_id"),
+    Index(None, "run_id"),
+)
+
+chunk_work_miss = Table(
+    "chunk_work_miss",
+    metadata,
+    Column("version_id", _WORD, ForeignKey("document_version.id", ondelete="CASCADE"), primary_key=True),
+    Column("work_id", _WORD, primary_key=True),
+    Column("why", Text, nullable=False),
+)
+"""Work that a version could not take over, because the passage had changed."""
 
 acl_binding = Table(
     "acl_binding",
