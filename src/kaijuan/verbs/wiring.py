@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import builtins
+import copy
 import time
 import uuid
 from collections.abc import Callable, Collection, Sequence
 from functools import cached_property, partial
 from pathlib import Path
 from types import TracebackType
-from typing import Self
+from typing import Self, TypeVar
 from urllib.parse import quote
 
 from kaijuan import registry
@@ -65,6 +66,8 @@ class Wired:
         self._fields: dict[str, set[str]] = {}
         self._open_spaces: dict[str, Index] = {}
         self._parsers: ParserPool | None = None
+        self._whole: Wired = self
+        """The engine that owns what a view of it shares; itself for all others. What is made late belongs there."""
         self._wire(embedder)
 
     def _wire(self, embedder: Embedder | None) -> None:
@@ -85,6 +88,8 @@ class Wired:
         if self._closed:
             return
         self._closed = True
+        if self._whole is not self:
+            return
         if self._parsers is not None:
             await self._parsers.close()
         for index in self._open_spaces.values():
@@ -122,6 +127,8 @@ class Wired:
         )
 
     def _pool(self) -> ParserPool:
+        if self._whole is not self:
+            return self._whole._pool()
         if self._parsers is None:
             settings = self.config.ingest
             self._parsers = ParserPool(
@@ -156,7 +163,7 @@ class Wired:
         )
 
     def _check_open(self) -> None:
-        if self._closed:
+        if self._closed or self._whole._closed:
             raise ClosedError("The engine is closed.")
 
     async def _kb(self) -> KnowledgeBase:
@@ -247,6 +254,26 @@ class Wired:
     async def _readable(self, kb: KnowledgeBase, found: Sequence[Version]) -> builtins.list[Version]:
         readers = await self.catalog.principals_of(kb.id, {version.document_id for version in found})
         return [version for version in found if readers[version.document_id] & self._principals]
+
+
+_Engine = TypeVar("_Engine", bound=Wired)
+
+
+def viewed(
+    engine: _Engine, *, kb: str | None = None, tenant: str | None = None, principals: Collection[str] | None = None
+) -> _Engine:
+    """Return an engine for another base, tenant or reader that shares stores, index, models and parsers with `engine`.
+
+    Costs next to nothing, so that a service makes one for each request. Closing it closes nothing that is shared.
+    """
+    view = copy.copy(engine)
+    if kb is not None:
+        view.kb_name = kb
+    if tenant is not None:
+        view.tenant = tenant
+    if principals is not None:
+        view._principals = frozenset(principals)
+    return view
 
 
 def make_embedder(settings: EmbedderSettings, cache: Path) -> Embedder:
