@@ -9,10 +9,13 @@ from typing import Protocol
 
 from kaijuan.core.documents import Block, Chunk, ChunkLevel, Version
 from kaijuan.core.duplicates import Duplicate, Ruling
+from kaijuan.core.glossary import Abbreviation
 from kaijuan.core.ids import ChunkId, DocumentId, KbId, RunId, VersionId
 from kaijuan.core.reviews import Review, ReviewState
 from kaijuan.core.snapshots import Snapshot
 from kaijuan.core.spans import Span
+from kaijuan.index.catalog_glossary import GlossaryReader, GlossaryWriter
+from kaijuan.index.history import CatalogHistory
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -149,6 +152,8 @@ class Staged:
     version: Version
     blocks: Sequence[Block]
     chunks: Sequence[Chunk]
+    abbreviations: Sequence[Abbreviation] = ()
+    """Short names that its text explains."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -161,7 +166,7 @@ class Standing:
     """The version that the snapshot shows."""
 
 
-class CatalogWriter(Protocol):
+class CatalogWriter(GlossaryWriter, Protocol):
     """Everything that changes the catalog. Each method is one transaction.
 
     Staging: rows with `valid_from` = target, and `valid_to` = target on what they replace, are invisible to
@@ -251,7 +256,7 @@ class CatalogWriter(Protocol):
         """Store a trace and drop all but the newest `keep` of that knowledge base."""
 
 
-class CatalogReader(Protocol):
+class CatalogReader(GlossaryReader, Protocol):
     """Everything that readers ask. All answers hold for the snapshot given.
 
     What is asked for by id (`version`, `versions_by_id`, `chunks`, `chunks_of`, `blocks_of`) is found even when it
@@ -355,5 +360,5 @@ class CatalogReader(Protocol):
     async def close(self) -> None: ...
 
 
-class Catalog(CatalogWriter, CatalogReader, Protocol):
+class Catalog(CatalogWriter, CatalogReader, CatalogHistory, Protocol):
     """The whole catalog."""

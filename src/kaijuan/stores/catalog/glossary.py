@@ -3,20 +3,17 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import asdict
 from typing import Any
 
 from sqlalchemy import Connection, Row, Select, insert, select, update
 
 from kaijuan.core.glossary import (
-    Abbreviation,
     GlossaryTerm,
     LearnedAbbreviation,
     TermChange,
     TermState,
-    long_head,
-    short_key,
     term_id,
 )
 from kaijuan.core.ids import DocumentId, KbId, VersionId
@@ -27,11 +24,17 @@ from kaijuan.stores.catalog import tables
 from kaijuan.stores.catalog.access import principals_of
 from kaijuan.stores.catalog.bases import kb_by_id
 from kaijuan.stores.catalog.connection import rows_with
+from kaijuan.stores.catalog.publishing import visible_at
 
 _terms, _learned, _versions = tables.glossary, tables.abbreviation, tables.document_version
 _TERMS: Select[Any] = select(_terms)
 _LEARNED: Select[Any] = select(
-    _learned, _versions.c.kb_id, _versions.c.document_id, _versions.c.source, _versions.c.valid_from, _versions.c.valid_to
+    _learned,
+    _versions.c.kb_id,
+    _versions.c.document_id,
+    _versions.c.source,
+    _versions.c.valid_from,
+    _versions.c.valid_to,
 ).join_from(_learned, _versions, _versions.c.id == _learned.c.version_id)
 
 
@@ -42,7 +45,9 @@ def put_terms(connection: Connection, kb: KbId, terms: Sequence[str], changes: S
         id = term_id(kb, term)
         row = connection.execute(_TERMS.where(_terms.c.id == id)).one_or_none()
         if change.state is TermState.REMOVED and (row is None or row.state == TermState.REMOVED.value):
-            raise NotFoundError(f"The glossary has no term {term!r}.", hint="`kaijuan glossary list` shows what it has.")
+            raise NotFoundError(
+                f"The glossary has no term {term!r}.", hint="`kaijuan glossary list` shows what it has."
+            )
         history = [*(json.loads(row.history) if row is not None else ()), asdict(change)]
         values = {"state": change.state.value, "history": json.dumps(history)}
         if row is None:
@@ -57,25 +62,6 @@ def glossary(connection: Connection, kb: KbId, states: Collection[TermState]) ->
     """Return the terms in these states, by term."""
     query = _TERMS.where(_terms.c.kb_id == kb, _terms.c.state.in_([state.value for state in states]))
     return [_term_of(row) for row in connection.execute(query.order_by(_terms.c.term, _terms.c.id))]
-
-
-def learn(connection: Connection, version: VersionId, found: Iterable[Abbreviation]) -> None:
-    """Keep what a version that is being staged explains."""
-    values = [
-        {
-            "version_id": version,
-            "ordinal": ordinal,
-            "short": one.short,
-            "long": one.long,
-            "short_key": short_key(one.short),
-            "long_head": long_head(one.long),
-            "start": one.span.start,
-            "stop": one.span.end,
-        }
-        for ordinal, one in enumerate(found)
-    ]
-    if values:
-        connection.execute(insert(_learned), values)
 
 
 def abbreviations(
@@ -98,6 +84,27 @@ def abbreviations(
     names = set(principals) - {""}
     found = [_learned_of(row) for row in rows.values() if not readers[DocumentId(row.document_id)].isdisjoint(names)]
     return sorted(found, key=lambda one: (one.short, one.long, one.source, one.span))
+
+
+def headings(connection: Connection, kb: KbId, snapshot: int, principals: Collection[str]) -> list[tuple[str, str]]:
+    """Return (source, heading) of visible documents that a principal may read, each once."""
+    query = (
+        select(_versions.c.document_id, _versions.c.source, tables.chunk.c.title_path)
+        .join_from(tables.chunk, _versions, _versions.c.id == tables.chunk.c.version_id)
+        .where(*visible_at(kb, snapshot), tables.chunk.c.title_path != "[]")
+        .distinct()
+    )
+    found = connection.execute(query).all()
+    readers = principals_of(connection, kb, {DocumentId(row.document_id) for row in found})
+    names = set(principals) - {""}
+    return sorted(
+        {
+            (row.source, heading)
+            for row in found
+            if not readers[DocumentId(row.document_id)].isdisjoint(names)
+            for heading in json.loads(row.title_path)
+        }
+    )
 
 
 def _term_of(row: Row[Any]) -> GlossaryTerm:

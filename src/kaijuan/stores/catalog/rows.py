@@ -10,6 +10,7 @@ from typing import Any
 from sqlalchemy import Row, Select, select
 
 from kaijuan.core.documents import Block, BlockKind, Chunk, ChunkLevel, Metadata, Version
+from kaijuan.core.glossary import Abbreviation, long_head, short_key
 from kaijuan.core.ids import BlockId, ChunkId, DocumentId, KbId, RunId, VersionId
 from kaijuan.core.reviews import Decision, Finding, Review, ReviewState
 from kaijuan.core.snapshots import Snapshot
@@ -73,6 +74,20 @@ def version_values(version: Version, run: Run, children: int) -> Values:
         "created_at": version.created_at,
         "children": children,
         "signature": version.signature or None,
+    }
+
+
+def abbreviation_values(one: Abbreviation, version: VersionId, ordinal: int) -> Values:
+    """Return the row of an abbreviation that a version explains."""
+    return {
+        "version_id": version,
+        "ordinal": ordinal,
+        "short": one.short,
+        "long": one.long,
+        "short_key": short_key(one.short),
+        "long_head": long_head(one.long),
+        "start": one.span.start,
+        "stop": one.span.end,
     }
 
 

@@ -14,6 +14,7 @@ from sqlalchemy import Connection, Engine
 
 from kaijuan.core.documents import Block, Chunk, ChunkLevel, Version
 from kaijuan.core.duplicates import Duplicate, Ruling
+from kaijuan.core.glossary import GlossaryTerm, LearnedAbbreviation, TermChange, TermState
 from kaijuan.core.ids import ChunkId, DocumentId, KbId, RunId, VersionId
 from kaijuan.core.reviews import Review, ReviewState
 from kaijuan.core.snapshots import Snapshot
@@ -32,8 +33,9 @@ from kaijuan.index.catalog import (
     Standing,
     StoredTrace,
 )
+from kaijuan.index.catalog_glossary import LIVE
 from kaijuan.stores import migrations
-from kaijuan.stores.catalog import access, bases, duplicates, publishing, reading, reviews, staging, traces
+from kaijuan.stores.catalog import access, bases, duplicates, glossary, publishing, reading, reviews, staging, traces
 from kaijuan.stores.catalog.connection import file_of, open_engine, url_of
 from kaijuan.stores.catalog.faults import translated
 
@@ -192,6 +194,10 @@ class SqlCatalog:
         """Let a document be governed by its base again."""
         await self._write(access.inherit, kb, document, durable=True)
 
+    async def put_terms(self, kb: KbId, terms: Sequence[str], changes: Sequence[TermChange]) -> None:
+        """Enter changes of the glossary."""
+        await self._write(glossary.put_terms, kb, terms, changes, durable=True)
+
     async def save_trace(self, trace: StoredTrace, *, keep: int) -> None:
         """Store a trace and drop the oldest."""
         await self._write(traces.save_trace, trace, keep)
@@ -337,6 +343,20 @@ class SqlCatalog:
     async def reviews(self, kb: KbId, states: Collection[ReviewState]) -> list[Review]:
         """Return reviews in these states, oldest first."""
         return await self._read(reviews.reviews, kb, states)
+
+    async def glossary(self, kb: KbId, states: Collection[TermState] = LIVE) -> list[GlossaryTerm]:
+        """Return the terms in these states, by term."""
+        return await self._read(glossary.glossary, kb, states)
+
+    async def abbreviations(
+        self, kb: KbId, snapshot: int, shorts: Collection[str], heads: Collection[str], principals: Collection[str]
+    ) -> list[LearnedAbbreviation]:
+        """Return what visible documents that a principal may read explain."""
+        return await self._read(glossary.abbreviations, kb, snapshot, shorts, heads, principals)
+
+    async def headings(self, kb: KbId, snapshot: int, principals: Collection[str]) -> list[tuple[str, str]]:
+        """Return (source, heading) of visible documents that a principal may read."""
+        return await self._read(glossary.headings, kb, snapshot, principals)
 
     async def items(self, run: RunId) -> list[RunItem]:
         """Return the lines of a run's report."""

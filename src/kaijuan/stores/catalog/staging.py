@@ -88,6 +88,15 @@ def stage(connection: Connection, run: Run, staged: Sequence[Staged]) -> None:
         connection, tables.block, [rows.block_values(block, one.version.id) for one in fresh for block in one.blocks]
     )
     _insert(connection, tables.chunk, [rows.chunk_values(chunk) for one in fresh for chunk in one.chunks])
+    _insert(
+        connection,
+        tables.abbreviation,
+        [
+            rows.abbreviation_values(found, one.version.id, at)
+            for one in fresh
+            for at, found in enumerate(one.abbreviations)
+        ],
+    )
     _enqueue(connection, run, target, [one.version.id for one in fresh], IndexChange.UPSERT)
 
 

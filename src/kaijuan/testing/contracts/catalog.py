@@ -25,6 +25,7 @@ from kaijuan.index.catalog import (
 )
 from kaijuan.testing.contracts.catalog_access import EVERYONE, Access, CatalogFixtures
 from kaijuan.testing.contracts.catalog_duplicates import Duplicates
+from kaijuan.testing.contracts.catalog_glossary import Glossary
 from kaijuan.testing.contracts.catalog_reviews import Reviews
 from kaijuan.testing.contracts.catalog_samples import NOW, OWNER, Sample, publish, published, sample, stage, staged
 
@@ -465,5 +466,5 @@ class Closing(CatalogFixtures):
             await _chunk_ids(catalog, kb)
 
 
-class CatalogContract(KnowledgeBases, Staging, Publishing, Reading, Access, Reviews, Duplicates, Closing):
+class CatalogContract(KnowledgeBases, Staging, Publishing, Reading, Access, Reviews, Duplicates, Glossary, Closing):
     """All of it."""
