@@ -12,6 +12,7 @@ from pydantic import BaseModel, ConfigDict, Field, SecretStr, StringConstraints,
 from pydantic_core import PydanticCustomError
 
 from kaijuan.answer.settings import AnswerSettings
+from kaijuan.core.service_settings import IdentitySettings, ServeSettings
 from kaijuan.errors import UsageError
 from kaijuan.index.settings import IndexSettings
 from kaijuan.ingest.settings import ChunkSettings, GateSettings, IngestSettings
@@ -115,6 +116,8 @@ class Config(BaseModel):
     retrieve: RetrieveSettings = RetrieveSettings()
     answer: AnswerSettings = AnswerSettings()
     eval: EvalSettings = EvalSettings()
+    serve: ServeSettings = ServeSettings()
+    identity: IdentitySettings = IdentitySettings()
     sources: Mapping[SourceName, NamedSource] = Field(default_factory=dict)
     """Places that documents come from, by name: `kaijuan add NAME:`, `kaijuan sync NAME`."""
 
