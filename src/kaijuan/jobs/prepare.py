@@ -15,6 +15,7 @@ from typing import TypeVar
 
 from kaijuan import telemetry
 from kaijuan.core.documents import Block, Chunk, ChunkLevel, ParsedBlock, ParsedDocument, Version
+from kaijuan.core.glossary import Abbreviation
 from kaijuan.core.ids import (
     DocumentId,
     KbId,
@@ -30,6 +31,7 @@ from kaijuan.core.text.language import language_of
 from kaijuan.errors import BrokenDocumentError, DocumentError, EmptyDocumentError
 from kaijuan.index.catalog import Catalog, Staged, Standing
 from kaijuan.index.ports import BlobStore
+from kaijuan.ingest.abbreviations import abbreviations
 from kaijuan.ingest.chunkers.measure import Foreseen
 from kaijuan.ingest.clean.marks import mark as reason_of
 from kaijuan.ingest.dedupe.shingles import signature
@@ -289,6 +291,7 @@ class _Cut:
     signature: bytes
     blocks: tuple[Block, ...]
     chunks: tuple[Chunk, ...]
+    abbreviations: tuple[Abbreviation, ...]
 
     @property
     def contents(self) -> tuple[bytes, ...]:
@@ -319,7 +322,7 @@ def _prepared(ground: Ground, cut: _Cut, names: Sequence[str]) -> Prepared:
         signature=cut.signature,
         created_at=ground.clock(),
     )
-    staged = Staged(version=version, blocks=cut.blocks, chunks=cut.chunks)
+    staged = Staged(version=version, blocks=cut.blocks, chunks=cut.chunks, abbreviations=cut.abbreviations)
     return Prepared(staged=staged, replaces=changed.standing.live is not None)
 
 
@@ -396,6 +399,7 @@ def _pieces(ground: Ground, parsed: Parsed) -> _Cut:
         text=text,
         blocks=blocks,
         chunks=chunks,
+        abbreviations=abbreviations(document.text),
     )
 
 
