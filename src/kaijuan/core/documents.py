@@ -247,6 +247,14 @@ class ChunkLevel(StrEnum):
 
     CHILD = "child"
     PARENT = "parent"
+    DOCUMENT = "document"
+    """The whole document, found by its title and summary. A search for passages does not return it."""
+    EXCLUDED = "excluded"
+    """A child that somebody took out of the search."""
+
+
+INDEXED = (ChunkLevel.CHILD, ChunkLevel.DOCUMENT)
+"""Levels whose chunks have points in the index."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -265,6 +273,12 @@ class Chunk:
     strategy: str = ""
     mark: str = ""
     """Why it says next to nothing ("contents", "copyright", ...); empty for all others."""
+    origin: str = "auto"
+    """auto, or what somebody did to it: manual_split, manual_merge, manual_edit, manual_exclude, manual_alias."""
+    search_text: str = ""
+    """What it is found by instead of its own text (an edit, an alias question, a summary); "" for its own."""
+    context: str = ""
+    """Words about it that are searched with it and are no part of its text: what it is from, what its table holds."""
 
 
 def boxes_of(blocks: Iterable[Block], span: Span) -> list[PageBox]:
