@@ -18,6 +18,18 @@ class Snapshot:
     run_id: str = ""
     documents: int = 0
     chunks: int = 0
+    tags: tuple[str, ...] = ()
+    """Names that people gave it, which keep it."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SnapshotTag:
+    """A name that somebody gave a snapshot."""
+
+    name: str
+    number: int
+    created_at: float
+    note: str = ""
 
 
 def visible(valid_from: int, valid_to: int, snapshot: int) -> bool:

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Protocol
 
+from kaijuan.core.chunk_work import Miss
 from kaijuan.core.documents import Block, Chunk, ChunkLevel, Version
 from kaijuan.core.duplicates import Duplicate, Ruling
 from kaijuan.core.glossary import Abbreviation
@@ -14,6 +15,7 @@ from kaijuan.core.ids import ChunkId, DocumentId, KbId, RunId, VersionId
 from kaijuan.core.reviews import Review, ReviewState
 from kaijuan.core.snapshots import Snapshot
 from kaijuan.core.spans import Span
+from kaijuan.index.catalog_chunks import ChunkWorkReader, ChunkWorkWriter
 from kaijuan.index.catalog_glossary import GlossaryReader, GlossaryWriter
 from kaijuan.index.history import CatalogHistory
 
@@ -154,6 +156,8 @@ class Staged:
     chunks: Sequence[Chunk]
     abbreviations: Sequence[Abbreviation] = ()
     """Short names that its text explains."""
+    misses: Sequence[Miss] = ()
+    """What people did to earlier versions and this one could not take over."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -166,7 +170,7 @@ class Standing:
     """The version that the snapshot shows."""
 
 
-class CatalogWriter(GlossaryWriter, Protocol):
+class CatalogWriter(GlossaryWriter, ChunkWorkWriter, Protocol):
     """Everything that changes the catalog. Each method is one transaction.
 
     Staging: rows with `valid_from` = target, and `valid_to` = target on what they replace, are invisible to
@@ -256,7 +260,7 @@ class CatalogWriter(GlossaryWriter, Protocol):
         """Store a trace and drop all but the newest `keep` of that knowledge base."""
 
 
-class CatalogReader(GlossaryReader, Protocol):
+class CatalogReader(GlossaryReader, ChunkWorkReader, Protocol):
     """Everything that readers ask. All answers hold for the snapshot given.
 
     What is asked for by id (`version`, `versions_by_id`, `chunks`, `chunks_of`, `blocks_of`) is found even when it
@@ -309,14 +313,17 @@ class CatalogReader(GlossaryReader, Protocol):
     async def chunks_of(self, version: VersionId, level: ChunkLevel | None = None) -> list[Chunk]:
         """In order of span."""
 
-    async def chunks_of_each(self, versions: Collection[VersionId], level: ChunkLevel) -> dict[VersionId, list[Chunk]]:
-        """Like `chunks_of` for several versions in one call; `child_counts` says how much that will be."""
+    async def chunks_of_each(
+        self, versions: Collection[VersionId], *levels: ChunkLevel
+    ) -> dict[VersionId, list[Chunk]]:
+        """Like `chunks_of` for several versions and levels in one call; `child_counts` says how much that will be."""
 
     async def child_counts(self, versions: Collection[VersionId]) -> dict[VersionId, int]:
         """How many children each version has, of those that exist."""
 
     def chunk_ids(self, kb: KbId) -> AsyncIterator[tuple[ChunkId, int, int]]:
-        """Yield (id, valid_from, valid_to) of every child chunk in ascending order of id, for the reconciler."""
+        """Yield (id, valid_from, valid_to) of every chunk that has a point (`INDEXED`) in ascending order of id, for
+        the reconciler."""
 
     async def blocks_of(self, version: VersionId, within: Sequence[Span] | None = None) -> list[Block]:
         """Blocks in order; with `within`, only those that share characters with one of the spans."""

@@ -90,7 +90,7 @@ class Ingest:
         first: Callable[[], Awaitable[None]] = _nothing,
     ) -> RunReport:
         tally, seen = Tally(), Seen()
-        async with self._changing(kb, kind, tally, progress) as change:
+        async with self.changing(kb, kind, tally, progress) as change:
             await first()
             ground = Ground(
                 catalog=self.catalog,
@@ -164,7 +164,7 @@ class Ingest:
         self, kb: KnowledgeBase, versions: Sequence[VersionId], *, progress: Tell | None = None
     ) -> RunReport:
         """Remove the documents of these versions from the next snapshot; NotFoundError when one is not live."""
-        async with self._changing(kb, "remove", Tally(), progress) as change:
+        async with self.changing(kb, "remove", Tally(), progress) as change:
             found = await self.catalog.versions_by_id(versions)
             for id in dict.fromkeys(versions):
                 version = found.get(id)
@@ -179,7 +179,7 @@ class Ingest:
 
         Until then the catalog alone keeps revoked readers out, and new readers find nothing.
         """
-        async with self._opened(kb) as (writer, _):
+        async with self.opened(kb) as (writer, _):
             versions = await self.catalog.all_versions(kb.id)
             wanted = [one.id for one in versions if documents is None or one.document_id in documents]
             # One unreadable text must not keep a revocation from all the others.
@@ -200,7 +200,7 @@ class Ingest:
 
     async def reconcile(self, kb: KnowledgeBase) -> ReconcileReport:
         """Roll back what dead runs left, and mend every difference between index and catalog."""
-        async with self._opened(kb) as (writer, _):
+        async with self.opened(kb) as (writer, _):
             await drop_others(self.indexes, writer.kb)
             return await reconcile(writer)
 
@@ -214,7 +214,7 @@ class Ingest:
 
         Versions whose text cannot be read are left out: `skipped` is told of each, and `doctor` names them.
         """
-        async with self._held(kb) as (fresh, _):
+        async with self.holding(kb) as (fresh, _):
             for run in await self.catalog.unfinished_runs(kb.id):
                 await self.catalog.roll_back(run, now=self.clock(), reason=DIED)
             plan = Plan(kb=fresh, store=self.indexes, embedder=self.embedder, writer_of=partial(self._writer, fresh))
@@ -243,7 +243,8 @@ class Ingest:
         )
 
     @asynccontextmanager
-    async def _held(self, kb: KnowledgeBase) -> AsyncIterator[tuple[KnowledgeBase, str]]:
+    async def holding(self, kb: KnowledgeBase) -> AsyncIterator[tuple[KnowledgeBase, str]]:
+        """Hold the lease; give the base as it is now, and the holder's name."""
         owner = self.owner()
         async with held(self.catalog, kb.id, owner, clock=self.clock, seconds=self.settings.lease_seconds):
             self.reached("take_lease")
@@ -252,9 +253,9 @@ class Ingest:
         self.reached("release_lease")
 
     @asynccontextmanager
-    async def _opened(self, kb: KnowledgeBase) -> AsyncIterator[tuple[IndexWriter, str]]:
+    async def opened(self, kb: KnowledgeBase) -> AsyncIterator[tuple[IndexWriter, str]]:
         """Hold the lease, open the index, and take away what a dead run left in either store."""
-        async with self._held(kb) as (fresh, owner):
+        async with self.holding(kb) as (fresh, owner):
             index = await open_space(self.catalog, self.indexes, fresh, self.embedder)
             try:
                 self.reached("open_space")
@@ -270,11 +271,12 @@ class Ingest:
                 await index.close()
 
     @asynccontextmanager
-    async def _changing(
+    async def changing(
         self, kb: KnowledgeBase, kind: str, tally: Tally, progress: Tell | None
     ) -> AsyncIterator[Change]:
+        """Make one run of the block: published at its end when it changed anything, without a trace when it failed."""
         started = self.clock()
-        async with self._opened(kb) as (writer, owner):
+        async with self.opened(kb) as (writer, owner):
             run = await self.catalog.begin_run(kb.id, kind, now=started)
             change = Change(run=run, outbox=Outbox(writer), owner=owner, tally=tally, progress=progress)
             self.reached("begin_run")

@@ -8,7 +8,7 @@ from sqlalchemy import ColumnElement, Connection, delete, func, insert, select, 
 
 from kaijuan.core.ids import KbId
 from kaijuan.core.snapshots import Snapshot
-from kaijuan.errors import BusyError, StoreError
+from kaijuan.errors import BusyError, NotFoundError, StoreError
 from kaijuan.index.catalog import Counts, Lease, Run, RunState
 from kaijuan.stores.catalog import rows, tables
 from kaijuan.stores.catalog.bases import kb_by_id
@@ -97,13 +97,27 @@ def counts(connection: Connection, kb: KbId, number: int) -> Counts:
 
 
 def snapshots(connection: Connection, kb: KbId) -> list[Snapshot]:
-    """Return the snapshots of a base, oldest first."""
-    query = select(_snapshots).where(_snapshots.c.kb_id == kb).order_by(_snapshots.c.number)
-    return [rows.snapshot_of(row) for row in connection.execute(query)]
+    """Return the snapshots of a base that are kept, oldest first."""
+    kept = (_snapshots.c.kb_id == kb, _snapshots.c.dropped_at.is_(None))
+    tags = tables.snapshot_tag
+    named: dict[int, list[str]] = {}
+    for row in connection.execute(select(tags).where(tags.c.kb_id == kb).order_by(tags.c.name)):
+        named.setdefault(row.number, []).append(row.name)
+    query = select(_snapshots).where(*kept).order_by(_snapshots.c.number)
+    return [rows.snapshot_of(row, named.get(row.number, ())) for row in connection.execute(query)]
 
 
 def snapshot_at(connection: Connection, kb: KbId, time: float) -> int:
     """Return the snapshot that was head at a time, 0 before the first."""
     kb_by_id(connection, kb)
-    query = select(func.max(_snapshots.c.number)).where(_snapshots.c.kb_id == kb, _snapshots.c.created_at <= time)
-    return connection.execute(query).scalar() or 0
+    earlier = (_snapshots.c.kb_id == kb, _snapshots.c.created_at <= time)
+    row = connection.execute(select(_snapshots).where(*earlier).order_by(_snapshots.c.number.desc()).limit(1)).first()
+    if row is None:
+        return 0
+    if row.dropped_at is not None:
+        # An earlier one that is kept shows another state than the one asked for.
+        raise NotFoundError(
+            f"Snapshot {row.number}, which readers saw at that time, is no longer kept.",
+            hint="`kaijuan snapshots` lists those that are.",
+        )
+    return int(row.number)

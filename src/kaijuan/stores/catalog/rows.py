@@ -170,6 +170,9 @@ def chunk_values(chunk: Chunk) -> Values:
         "tokens": chunk.tokens,
         "strategy": chunk.strategy,
         "mark": chunk.mark,
+        "origin": chunk.origin,
+        "search_text": _utf8(chunk.search_text),
+        "context": _utf8(chunk.context),
     }
 
 
@@ -193,6 +196,9 @@ def chunk_of(row: Row[Any]) -> Chunk:
         tokens=row.tokens,
         strategy=row.strategy,
         mark=row.mark,
+        origin=row.origin,
+        search_text=row.search_text,
+        context=row.context,
     )
 
 
@@ -244,14 +250,15 @@ def entry_of(row: Row[Any]) -> OutboxEntry:
     )
 
 
-def snapshot_of(row: Row[Any]) -> Snapshot:
-    """Return the snapshot of a row of `snapshot`."""
+def snapshot_of(row: Row[Any], tags: Sequence[str] = ()) -> Snapshot:
+    """Return the snapshot of a row of `snapshot` with its names."""
     return Snapshot(
         number=row.number,
         created_at=row.created_at,
         run_id=row.run_id,
         documents=row.documents,
         chunks=row.chunks,
+        tags=tuple(tags),
     )
 
 

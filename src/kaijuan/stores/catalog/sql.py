@@ -12,6 +12,7 @@ from typing import TypeVar
 
 from sqlalchemy import Connection, Engine
 
+from kaijuan.core.chunk_work import ChunkWork, Miss
 from kaijuan.core.documents import Block, Chunk, ChunkLevel, Version
 from kaijuan.core.duplicates import Duplicate, Ruling
 from kaijuan.core.glossary import GlossaryTerm, LearnedAbbreviation, TermChange, TermState
@@ -35,15 +36,27 @@ from kaijuan.index.catalog import (
 )
 from kaijuan.index.catalog_glossary import LIVE
 from kaijuan.stores import migrations
-from kaijuan.stores.catalog import access, bases, duplicates, glossary, publishing, reading, reviews, staging, traces
+from kaijuan.stores.catalog import (
+    access,
+    bases,
+    chunk_works,
+    duplicates,
+    glossary,
+    publishing,
+    reading,
+    reviews,
+    staging,
+    traces,
+)
 from kaijuan.stores.catalog.connection import file_of, open_engine, url_of
 from kaijuan.stores.catalog.faults import translated
+from kaijuan.stores.catalog.upkeep import Upkeep
 
 _Result = TypeVar("_Result")
 _READERS = 4
 
 
-class SqlCatalog:
+class SqlCatalog(Upkeep):
     """The catalog in an SQLite file (WAL), or in the database of an URL.
 
     Made in an instant; the file is opened and migrated at the first call. Several processes may use one file:
@@ -162,6 +175,14 @@ class SqlCatalog:
         """Let a person's word stand over the rule's."""
         await self._write(duplicates.decide, versions, ruling, durable=True)
 
+    async def record_work(self, run: Run, work: Sequence[ChunkWork]) -> None:
+        """Insert what somebody did to chunks."""
+        await self._write(staging.record_work, run, work)
+
+    async def end_work(self, run: Run, ids: Collection[str], *, by: str, now: float) -> None:
+        """Put work out of force."""
+        await self._write(staging.end_work, run, ids, by, now)
+
     async def hold(self, review: Review) -> None:
         """Let a content wait for a decision."""
         await self._write(reviews.hold, review)
@@ -270,16 +291,18 @@ class SqlCatalog:
         """Return the chunks of a version in order of span."""
         return await self._read(reading.chunks_of, version, level)
 
-    async def chunks_of_each(self, versions: Collection[VersionId], level: ChunkLevel) -> dict[VersionId, list[Chunk]]:
+    async def chunks_of_each(
+        self, versions: Collection[VersionId], *levels: ChunkLevel
+    ) -> dict[VersionId, list[Chunk]]:
         """Return the chunks of each version in order of span."""
-        return await self._read(reading.chunks_of_each, versions, level)
+        return await self._read(reading.chunks_of_each, versions, levels)
 
     async def child_counts(self, versions: Collection[VersionId]) -> dict[VersionId, int]:
         """Return how many children each version has."""
         return await self._read(reading.child_counts, versions)
 
     async def chunk_ids(self, kb: KbId) -> AsyncIterator[tuple[ChunkId, int, int]]:
-        """Yield (id, valid_from, valid_to) of every child in order of id, all as of one moment."""
+        """Yield (id, valid_from, valid_to) of every chunk with a point in order of id, all as of one moment."""
         with ExitStack() as open_things:
 
             def begin() -> Iterator[list[tuple[ChunkId, int, int]]]:
@@ -339,6 +362,18 @@ class SqlCatalog:
     async def ruled_duplicates(self, kb: KbId) -> list[Duplicate]:
         """Return decisions that people took."""
         return await self._read(duplicates.ruled, kb)
+
+    async def work(self, kb: KbId, snapshot: int, document: DocumentId | None = None) -> list[ChunkWork]:
+        """Return the work in force at a snapshot, oldest first."""
+        return await self._read(chunk_works.in_force, kb, snapshot, document)
+
+    async def work_history(self, kb: KbId, snapshot: int, document: DocumentId | None = None) -> list[ChunkWork]:
+        """Return all work up to a snapshot, oldest first."""
+        return await self._read(chunk_works.history, kb, snapshot, document)
+
+    async def misses(self, versions: Collection[VersionId]) -> Mapping[VersionId, Sequence[Miss]]:
+        """Return what each version could not take over."""
+        return await self._read(chunk_works.misses, versions)
 
     async def reviews(self, kb: KbId, states: Collection[ReviewState]) -> list[Review]:
         """Return reviews in these states, oldest first."""

@@ -7,14 +7,17 @@ from typing import Any
 
 from sqlalchemy import ColumnElement, Connection, Table, bindparam, delete, func, insert, select, update
 
+from kaijuan.core.chunk_work import ChunkWork
 from kaijuan.core.documents import ChunkLevel, Version
 from kaijuan.core.ids import DocumentId, KbId, RunId, VersionId, stable_id
 from kaijuan.core.snapshots import OPEN
 from kaijuan.errors import BusyError, NotFoundError, StoreError, UsageError
 from kaijuan.index.catalog import IndexChange, OutboxEntry, Run, RunItem, RunState, Staged
-from kaijuan.stores.catalog import rows, tables
+from kaijuan.stores.catalog import chunk_works, rows, tables
 from kaijuan.stores.catalog.bases import kb_by_id
 from kaijuan.stores.catalog.connection import batches, rows_with
+from kaijuan.stores.catalog.marks import forget_marks
+from kaijuan.stores.catalog.transfer import IMPORT, empty_base
 
 _runs, _versions, _documents, _outbox = (
     tables.ingestion_run,
@@ -27,6 +30,7 @@ _OPEN_VERSIONS = select(_versions.c.id).where(_versions.c.valid_to == OPEN)
 _BEGINNINGS = select(_versions.c.id, _versions.c.valid_from)
 _ENDS = select(_versions.c.id, _versions.c.kb_id, _versions.c.valid_to)
 _END = update(_versions).where(_versions.c.id == bindparam("version")).values(valid_to=bindparam("target"))
+_SOURCES = select(_versions.c.id, _versions.c.source)
 _NUMBERS = select(_documents.c.id, _documents.c.last_number)
 _RENUMBER = update(_documents).where(_documents.c.id == bindparam("document")).values(last_number=bindparam("number"))
 
@@ -97,6 +101,7 @@ def stage(connection: Connection, run: Run, staged: Sequence[Staged]) -> None:
             for at, found in enumerate(one.abbreviations)
         ],
     )
+    chunk_works.stage_misses(connection, fresh)
     _enqueue(connection, run, target, [one.version.id for one in fresh], IndexChange.UPSERT)
 
 
@@ -166,12 +171,25 @@ def retire(connection: Connection, run: Run, versions: Sequence[VersionId]) -> N
 def _close(connection: Connection, run: Run, target: int, versions: Sequence[VersionId]) -> None:
     if versions:
         connection.execute(_END, [{"version": version, "target": target} for version in versions])
+        sources = [row.source for row in rows_with(connection, _SOURCES, _versions.c.id, versions)]
+        # What left by hand must come back when its unchanged file is added again.
+        forget_marks(connection, run.kb_id, sources)
         _enqueue(connection, run, target, versions, IndexChange.CLOSE)
 
 
 def _enqueue(connection: Connection, run: Run, target: int, versions: Sequence[VersionId], change: IndexChange) -> None:
     common = {"kb_id": run.kb_id, "change": change.value, "snapshot": target}
     _insert(connection, _outbox, [common | {"version_id": version} for version in versions])
+
+
+def record_work(connection: Connection, run: Run, work: Sequence[ChunkWork]) -> None:
+    """Insert what somebody did to chunks, in force from the run's target on. Repeatable."""
+    chunk_works.record(connection, run, running(connection, run).target, work)
+
+
+def end_work(connection: Connection, run: Run, ids: Collection[str], by: str, now: float) -> None:
+    """Put work out of force from the run's target on."""
+    chunk_works.end(connection, run, running(connection, run).target, ids, by, now)
 
 
 def record_items(connection: Connection, run: RunId, items: Sequence[RunItem]) -> None:
@@ -214,6 +232,10 @@ def roll_back(connection: Connection, run: Run, now: float, reason: str) -> None
         return
     if stored.state is RunState.PUBLISHED:
         raise StoreError(f"Run {run.id} is published and cannot be rolled back.")
+    if stored.kind == IMPORT:
+        # What was loaded was never seen by readers, and is whole in its archive.
+        empty_base(connection, run.kb_id)
+        return
     mine = _versions.c.run_id == run.id
     _lower_numbers(connection, mine)
     connection.execute(delete(_versions).where(mine))
@@ -221,6 +243,7 @@ def roll_back(connection: Connection, run: Run, now: float, reason: str) -> None
     connection.execute(delete(_documents).where(*unused))
     closed = (_versions.c.kb_id == run.kb_id, _versions.c.valid_to == stored.target)
     connection.execute(update(_versions).where(*closed).values(valid_to=OPEN))
+    chunk_works.take_back(connection, run, stored.target)
     connection.execute(delete(_outbox).where(_outbox.c.kb_id == run.kb_id, _outbox.c.snapshot == stored.target))
     finish(connection, run, RunState.ROLLED_BACK, now, reason)
 

@@ -1,0 +1,139 @@
+"""What runs say of themselves, documents that moved, and models with their spaces."""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from typing import Any
+
+from sqlalchemy import Connection, Row, delete, insert, select, update
+
+from kaijuan.core.documents import Version
+from kaijuan.core.ids import DocumentId, KbId, RunId, VersionId
+from kaijuan.errors import NotFoundError, UsageError
+from kaijuan.index.catalog import RunState
+from kaijuan.index.history import ModelSpace, RunNote, SpaceState
+from kaijuan.stores.catalog import rows, tables
+from kaijuan.stores.catalog.bases import kb_by_id, set_space
+from kaijuan.stores.catalog.connection import batches, insert_missing
+from kaijuan.stores.catalog.publishing import visible_at
+
+_runs, _spaces, _versions = tables.ingestion_run, tables.embedding_space, tables.document_version
+_bindings = tables.acl_binding
+
+
+def note_run(connection: Connection, run: RunId, request: str | None, progress: str | None) -> str:
+    """Keep what was asked for or how far a run is; return who wants it to stop."""
+    values = {name: value for name, value in (("request", request), ("progress", progress)) if value is not None}
+    if values:
+        connection.execute(update(_runs).where(_runs.c.id == run).values(**values))
+    return str(connection.execute(select(_runs.c.cancelled).where(_runs.c.id == run)).scalar_one_or_none() or "")
+
+
+def run_notes(connection: Connection, runs: Collection[RunId]) -> dict[RunId, RunNote]:
+    """Return what is known of these runs."""
+    columns = (_runs.c.id, _runs.c.request, _runs.c.progress, _runs.c.cancelled)
+    found: dict[RunId, RunNote] = {}
+    for batch in batches(runs):
+        for row in connection.execute(select(*columns).where(_runs.c.id.in_(batch))):
+            found[RunId(row.id)] = RunNote(request=row.request, progress=row.progress, cancelled=row.cancelled)
+    return found
+
+
+def cancel_run(connection: Connection, run: RunId, by: str) -> None:
+    """Ask a running run to stop."""
+    state = connection.execute(select(_runs.c.state).where(_runs.c.id == run)).scalar_one_or_none()
+    if state is None:
+        raise NotFoundError(f"There is no run {run!r}.", hint="`kaijuan runs list` shows them.")
+    if state != RunState.RUNNING.value:
+        raise UsageError(f"Run {run[:8]} has ended already.")
+    connection.execute(update(_runs).where(_runs.c.id == run).values(cancelled=by))
+
+
+def versions_staged(connection: Connection, run: RunId) -> list[VersionId]:
+    """Return the versions that a run staged."""
+    return [VersionId(row.id) for row in connection.execute(select(_versions.c.id).where(_versions.c.run_id == run))]
+
+
+# --- documents ----------------------------------------------------------------------------------------------------
+
+
+def move_access(connection: Connection, kb: KbId, before: DocumentId, after: DocumentId) -> bool:
+    """Copy the bindings of a document to the one that took its place."""
+    mine = select(_bindings.c.principal).where(_bindings.c.kb_id == kb, _bindings.c.resource == before)
+    principals = [row.principal for row in connection.execute(mine)]
+    if not principals:
+        return False
+    bindings = [{"kb_id": kb, "resource": after, "principal": principal} for principal in principals]
+    insert_missing(connection, _bindings, bindings)
+    bases = tables.knowledge_base
+    connection.execute(update(bases).where(bases.c.id == kb).values(policy_version=bases.c.policy_version + 1))
+    return True
+
+
+def versions_by_content(connection: Connection, kb: KbId, snapshot: int, hashes: Collection[str]) -> list[Version]:
+    """Return visible versions with one of these content hashes, by source."""
+    found: list[Version] = []
+    for batch in batches(sorted(hashes)):
+        query = select(_versions).where(*visible_at(kb, snapshot), _versions.c.content_hash.in_(batch))
+        found += [rows.version_of(row) for row in connection.execute(query)]
+    return sorted(found, key=lambda version: version.source)
+
+
+# --- models ------------------------------------------------------------------------------------------------------
+
+
+def spaces_of_models(connection: Connection, kb: KbId) -> list[ModelSpace]:
+    """Return the models of a base by name."""
+    query = select(_spaces).where(_spaces.c.kb_id == kb).order_by(_spaces.c.name)
+    return [_space_of(row) for row in connection.execute(query)]
+
+
+def _space_of(row: Row[Any]) -> ModelSpace:
+    return ModelSpace(
+        name=row.name,
+        space=row.space,
+        settings=row.settings,
+        fingerprint=row.fingerprint,
+        dimensions=row.dimensions,
+        state=SpaceState(row.state),
+        share=row.share,
+        created_at=row.created_at,
+        changed_at=row.changed_at,
+    )
+
+
+def save_model_space(connection: Connection, kb: KbId, space: ModelSpace) -> None:
+    """Keep a model, in place of an earlier state of it."""
+    drop_model_space(connection, kb, space.name)
+    values = {
+        "kb_id": kb,
+        "name": space.name,
+        "space": space.space,
+        "settings": space.settings,
+        "fingerprint": space.fingerprint,
+        "dimensions": space.dimensions,
+        "state": space.state.value,
+        "share": space.share,
+        "created_at": space.created_at,
+        "changed_at": space.changed_at,
+    }
+    connection.execute(insert(_spaces), values)
+
+
+def drop_model_space(connection: Connection, kb: KbId, name: str) -> None:
+    """Forget a model."""
+    connection.execute(delete(_spaces).where(_spaces.c.kb_id == kb, _spaces.c.name == name))
+
+
+def switch_model(connection: Connection, kb: KbId, name: str, now: float) -> None:
+    """Let the space of a model serve readers, and the one that served be a former one."""
+    kb_by_id(connection, kb)
+    wanted = next((space for space in spaces_of_models(connection, kb) if space.name == name), None)
+    if wanted is None or wanted.state is SpaceState.BUILDING:
+        raise UsageError(f"The model {name!r} is not ready.", hint="`kaijuan models list` shows how far it is.")
+    serving = (_spaces.c.kb_id == kb, _spaces.c.state == SpaceState.SERVING.value, _spaces.c.name != name)
+    connection.execute(update(_spaces).where(*serving).values(state=SpaceState.FORMER.value, changed_at=now))
+    mine = (_spaces.c.kb_id == kb, _spaces.c.name == name)
+    values = {"state": SpaceState.SERVING.value, "share": 0.0, "changed_at": now}
+    connection.execute(update(_spaces).where(*mine).values(**values))
+    set_space(connection, kb, wanted.space)

@@ -1,0 +1,181 @@
+"""What is kept how long: names of snapshots, dropping those nobody needs, removing documents from all of them."""
+
+from __future__ import annotations
+
+from bisect import bisect_left
+from collections.abc import Collection, Sequence
+from typing import Any
+
+from sqlalchemy import ColumnElement, Connection, Table, delete, func, insert, or_, select, update
+
+from kaijuan.core.ids import DocumentId, KbId, VersionId
+from kaijuan.core.snapshots import OPEN, SnapshotTag
+from kaijuan.errors import NotFoundError, UsageError
+from kaijuan.index.catalog import RunState
+from kaijuan.index.history import Dropped
+from kaijuan.stores.catalog import tables
+from kaijuan.stores.catalog.bases import kb_by_id
+from kaijuan.stores.catalog.connection import batches
+from kaijuan.stores.catalog.publishing import counts
+
+_tags, _snapshots, _versions, _runs = (
+    tables.snapshot_tag,
+    tables.snapshot,
+    tables.document_version,
+    tables.ingestion_run,
+)
+_NOT_BLOBS = frozenset({"content_hash"})
+
+
+def tag_snapshot(connection: Connection, kb: KbId, tag: SnapshotTag) -> None:
+    """Give a kept snapshot a name."""
+    wanted = (_snapshots.c.kb_id == kb, _snapshots.c.number == tag.number, _snapshots.c.dropped_at.is_(None))
+    if connection.execute(select(_snapshots.c.number).where(*wanted)).one_or_none() is None:
+        raise NotFoundError(
+            f"There is no snapshot {tag.number}.", hint="`kaijuan snapshots` lists those that are kept."
+        )
+    mine = (_tags.c.kb_id == kb, _tags.c.name == tag.name)
+    there = connection.execute(select(_tags.c.number).where(*mine)).scalar_one_or_none()
+    if there is not None and there != tag.number:
+        raise UsageError(f"The tag {tag.name!r} names snapshot {there}.", hint="Remove it first: `snapshots untag`.")
+    connection.execute(delete(_tags).where(*mine))
+    values = {"name": tag.name, "number": tag.number, "note": tag.note, "created_at": tag.created_at}
+    connection.execute(insert(_tags), values | {"kb_id": kb})
+
+
+def untag_snapshot(connection: Connection, kb: KbId, name: str) -> None:
+    """Take a name away."""
+    gone = connection.execute(delete(_tags).where(_tags.c.kb_id == kb, _tags.c.name == name))
+    if gone.rowcount == 0:
+        raise NotFoundError(f"There is no tag {name!r}.", hint="`kaijuan snapshots` shows the tags.")
+
+
+def snapshot_tags(connection: Connection, kb: KbId) -> list[SnapshotTag]:
+    """Return the names by snapshot, then name."""
+    query = select(_tags).where(_tags.c.kb_id == kb).order_by(_tags.c.number, _tags.c.name)
+    return [
+        SnapshotTag(name=row.name, number=row.number, created_at=row.created_at, note=row.note)
+        for row in connection.execute(query)
+    ]
+
+
+def drop_snapshots(connection: Connection, kb: KbId, kept: Collection[int], now: float) -> Dropped:
+    """Keep only these snapshots and head, and of the versions those that one of them shows."""
+    head = kb_by_id(connection, kb).head
+    stay = sorted({*kept, head})
+    mine = (_snapshots.c.kb_id == kb, _snapshots.c.dropped_at.is_(None))
+    there = [row.number for row in connection.execute(select(_snapshots.c.number).where(*mine))]
+    going = sorted(set(there) - set(stay))
+    for batch in batches(going):
+        connection.execute(
+            update(_snapshots).where(_snapshots.c.kb_id == kb, _snapshots.c.number.in_(batch)).values(dropped_at=now)
+        )
+        connection.execute(delete(_tags).where(_tags.c.kb_id == kb, _tags.c.number.in_(batch)))
+    columns = (_versions.c.id, _versions.c.valid_from, _versions.c.valid_to, _versions.c.children)
+    ended = select(*columns).where(_versions.c.kb_id == kb, _versions.c.valid_to <= head)
+    unseen = [row for row in connection.execute(ended) if not seen_in(stay, row.valid_from, row.valid_to)]
+    _delete_versions(connection, [VersionId(row.id) for row in unseen])
+    return Dropped(snapshots=tuple(going), versions=len(unseen), chunks=sum(row.children for row in unseen))
+
+
+def seen_in(numbers: Sequence[int], valid_from: int, valid_to: int) -> bool:
+    """Say whether one of these ascending snapshot numbers lies in an interval."""
+    at = bisect_left(numbers, valid_from)
+    return at < len(numbers) and numbers[at] < valid_to
+
+
+def _delete_versions(connection: Connection, versions: Sequence[VersionId]) -> None:
+    for batch in batches(versions):
+        # Blocks, chunks and decisions about them go with their version.
+        connection.execute(delete(_versions).where(_versions.c.id.in_(batch)))
+
+
+def purge_documents(connection: Connection, kb: KbId, documents: Collection[DocumentId]) -> Dropped:
+    """Remove every trace of documents that head does not show."""
+    head = kb_by_id(connection, kb).head
+    dropped: list[Any] = []
+    for batch in batches(sorted(documents)):
+        columns = (_versions.c.id, _versions.c.valid_to, _versions.c.children, _versions.c.source)
+        mine = (_versions.c.kb_id == kb, _versions.c.document_id.in_(batch))
+        found = list(connection.execute(select(*columns).where(*mine)))
+        if live := [row.source for row in found if row.valid_to > head or row.valid_to == OPEN]:
+            raise UsageError(f"{live[0]} is still live.", hint="Remove it first.")
+        _forget(connection, kb, batch)
+        _delete_versions(connection, [VersionId(row.id) for row in found])
+        connection.execute(delete(tables.document).where(tables.document.c.id.in_(batch)))
+        dropped += found
+    _count_again(connection, kb)
+    return Dropped(versions=len(dropped), chunks=sum(row.children for row in dropped))
+
+
+def _forget(connection: Connection, kb: KbId, documents: Sequence[DocumentId]) -> None:
+    """Remove what other tables say of documents: by their id, or by their source."""
+    of_them = select(tables.document.c.source).where(tables.document.c.id.in_(documents))
+    sources = [row.source for row in connection.execute(of_them)]
+    versions = select(_versions.c.id).where(_versions.c.document_id.in_(documents))
+    mine = select(_runs.c.id).where(_runs.c.kb_id == kb)
+    lines = tables.ingestion_item
+    connection.execute(delete(lines).where(lines.c.version_id.in_(versions)))
+    connection.execute(delete(lines).where(lines.c.run_id.in_(mine), lines.c.source.in_(sources)))
+    bindings = tables.acl_binding
+    connection.execute(delete(bindings).where(bindings.c.kb_id == kb, bindings.c.resource.in_(documents)))
+    for table in (tables.review, tables.source_mark):
+        connection.execute(delete(table).where(table.c.kb_id == kb, table.c.source.in_(sources)))
+    for table in _tables_with("document_id"):
+        named = [column for column in table.c if column.name.endswith("document_id")]
+        if table is not _versions and table is not tables.document:
+            connection.execute(delete(table).where(or_(*(column.in_(documents) for column in named))))
+
+
+def _tables_with(column: str) -> list[Table]:
+    # Children first, so that nothing refers to a row that goes.
+    return [table for table in reversed(tables.metadata.sorted_tables) if column in table.c]
+
+
+def _count_again(connection: Connection, kb: KbId) -> None:
+    query = select(_snapshots.c.number).where(_snapshots.c.kb_id == kb, _snapshots.c.dropped_at.is_(None))
+    for number in [row.number for row in connection.execute(query)]:
+        sizes = counts(connection, kb, number)
+        connection.execute(
+            update(_snapshots)
+            .where(_snapshots.c.kb_id == kb, _snapshots.c.number == number)
+            .values(documents=sizes.documents, chunks=sizes.chunks)
+        )
+
+
+def drop_run_lines(connection: Connection, kb: KbId, before: float) -> int:
+    """Remove the lines of reports of runs that ended before a time; return how many runs lost them."""
+    lines = tables.ingestion_item
+    old = select(_runs.c.id).where(
+        _runs.c.kb_id == kb, _runs.c.state != RunState.RUNNING.value, _runs.c.finished_at < before
+    )
+    having = select(func.count(func.distinct(lines.c.run_id))).where(lines.c.run_id.in_(old))
+    runs = int(connection.execute(having).scalar_one())
+    connection.execute(delete(lines).where(lines.c.run_id.in_(old)))
+    return runs
+
+
+def referenced_blobs(connection: Connection) -> set[str]:
+    """Return the names of all blobs that something needs: every column that ends with _hash names one."""
+    found: set[str] = set()
+    for table in tables.metadata.sorted_tables:
+        for column in _blob_columns(table):
+            found.update(row[0] for row in connection.execute(select(column).distinct()) if row[0])
+    return found
+
+
+def _blob_columns(table: Table) -> list[ColumnElement[Any]]:
+    return [column for column in table.c if column.name.endswith("_hash") and column.name not in _NOT_BLOBS]
+
+
+def trace_texts(connection: Connection, kb: KbId) -> list[tuple[str, str]]:
+    """Return (id, JSON) of every saved trace, oldest first."""
+    traces = tables.trace
+    query = select(traces.c.id, traces.c.body).where(traces.c.kb_id == kb).order_by(traces.c.created_at)
+    return [(row.id, row.body) for row in connection.execute(query)]
+
+
+def drop_traces(connection: Connection, kb: KbId, ids: Collection[str]) -> None:
+    """Remove saved traces."""
+    for batch in batches(ids):
+        connection.execute(delete(tables.trace).where(tables.trace.c.kb_id == kb, tables.trace.c.id.in_(batch)))
