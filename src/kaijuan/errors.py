@@ -10,11 +10,13 @@ KaijuanError
 │   ├── UnsupportedDocumentError, OversizeDocumentError, WrongLanguageError
 │   └── ParseTimeoutError, ParseMemoryError, FetchError
 ├── AccessError           the caller may not
+│   └── UnauthenticatedError, TooManyRequestsError
 ├── StoreError            where state lives is at fault
 │   ├── BusyError, DiskFullError, CorruptStoreError, ClosedError
 │   └── SchemaError, SpaceMismatchError
 ├── ModelError            a network (embedder, chat, ...) is at fault
-│   └── OverlongInputError, ModelRefusedError
+│   ├── OverlongInputError, ModelRefusedError
+│   └── ModelTimeoutError, ModelBusyError
 ├── StoppedError          somebody stopped it
 └── MissingExtraError     an optional dependency is not installed
 """
@@ -163,6 +165,21 @@ class AccessError(KaijuanError):
     hint = "Ask an owner of the knowledge base for access."
 
 
+class UnauthenticatedError(AccessError):
+    """Who calls is not known: no key or token, or one that is wrong, expired or revoked."""
+
+    code = "unauthenticated"
+    hint = "Send `Authorization: Bearer KEY` with a key that `kaijuan keys create` printed."
+
+
+class TooManyRequestsError(AccessError):
+    """The caller asked more often than allowed."""
+
+    code = "too_many_requests"
+    retry = True
+    hint = "Wait a little and try again."
+
+
 class StoreError(KaijuanError):
     """A store failed."""
 
@@ -232,6 +249,22 @@ class ModelRefusedError(ModelError):
     code = "model_refused"
     retry = False
     hint = "Check address, model name and key in the configuration."
+
+
+class ModelTimeoutError(ModelError):
+    """The service did not answer, or did not go on, within the time allowed."""
+
+    code = "model_timeout"
+    hint = "Raise chat.seconds, or ask a quicker model."
+
+
+class ModelBusyError(ModelError):
+    """The service wants fewer requests."""
+
+    code = "model_busy"
+    hint = "Try again later, or lower chat.requests."
+    wait: float | None = None
+    """Seconds after which the service wants to be asked again, where it said so."""
 
 
 class StoppedError(KaijuanError):
