@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
+from functools import cache
 from typing import Any
 
 from sqlalchemy import Connection, Select, and_, bindparam, or_, select
 
-from kaijuan.core.documents import Block, Chunk, ChunkLevel, Version
+from kaijuan.core.documents import INDEXED, Block, Chunk, ChunkLevel, Version
 from kaijuan.core.ids import ID_LENGTH, ChunkId, DocumentId, KbId, RunId, VersionId
 from kaijuan.core.spans import Span, merge
 from kaijuan.errors import NotFoundError
@@ -28,7 +29,6 @@ _VERSIONS = select(_versions)
 _SHOWN = _VERSIONS.where(_versions.c.valid_from <= bindparam("snapshot"), _versions.c.valid_to > bindparam("snapshot"))
 _NUMBERS = select(_documents.c.id, _documents.c.last_number)
 _CHILDREN = select(_versions.c.id, _versions.c.children)
-_LEVEL = rows.CHUNKS.where(_chunks.c.level == bindparam("level"))
 
 
 def _all(connection: Connection, query: Select[Any]) -> list[Version]:
@@ -145,12 +145,18 @@ def chunks_of(connection: Connection, version: VersionId, level: ChunkLevel | No
     return [rows.chunk_of(row) for row in connection.execute(ordered)]
 
 
+@cache
+def _of_levels(levels: tuple[ChunkLevel, ...]) -> Select[Any]:
+    # Lasting values, one for each set of levels: `rows_with` keeps what it builds of them.
+    return rows.CHUNKS.where(_chunks.c.level.in_([level.value for level in levels]))
+
+
 def chunks_of_each(
-    connection: Connection, versions: Collection[VersionId], level: ChunkLevel
+    connection: Connection, versions: Collection[VersionId], levels: tuple[ChunkLevel, ...]
 ) -> dict[VersionId, list[Chunk]]:
     """Return the chunks of each version in order of span."""
     found: dict[VersionId, list[Chunk]] = {version: [] for version in versions}
-    for row in rows_with(connection, _LEVEL, _chunks.c.version_id, list(found), level=level.value):
+    for row in rows_with(connection, _of_levels(levels), _chunks.c.version_id, list(found)):
         chunk = rows.chunk_of(row)
         found[chunk.version_id].append(chunk)
     for chunks in found.values():
@@ -164,11 +170,11 @@ def child_counts(connection: Connection, versions: Collection[VersionId]) -> dic
 
 
 def chunk_ids(connection: Connection, kb: KbId) -> Iterator[list[tuple[ChunkId, int, int]]]:
-    """Yield (id, valid_from, valid_to) of all children by id, in batches, as they stood when the first was asked."""
+    """Yield (id, valid_from, valid_to) of all chunks with points by id, in batches, as they stood when first asked."""
     query = (
         select(_chunks.c.id, _versions.c.valid_from, _versions.c.valid_to)
         .join_from(_chunks, _versions, _versions.c.id == _chunks.c.version_id)
-        .where(_versions.c.kb_id == kb, _chunks.c.level == ChunkLevel.CHILD.value)
+        .where(_versions.c.kb_id == kb, _chunks.c.level.in_([level.value for level in INDEXED]))
         .order_by(_chunks.c.id)
     )
     result = connection.execution_options(stream_results=True).execute(query)
