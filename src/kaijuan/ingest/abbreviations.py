@@ -45,7 +45,8 @@ _ROLES = frozenset(
     """
     公司 本公司 甲方 乙方 丙方 丁方 双方 各方 发行人 本办法 本条例 本规定 本制度 本法 本细则 本标准 本协议 本合同 合同
     协议 条例 办法 规定 制度 标准 集团 本集团 项目 本项目 平台 产品 系统 用户 客户 员工 本行 银行 基金 本基金 管理人
-    上市公司 标的公司 company client customer agreement contract party parties user employer employee policy act program project
+    上市公司 标的公司 company client customer agreement contract party parties user employer employee policy act program
+    project
     """.split()  # noqa: SIM905 fifty strings in a list are harder to read
 )
 """What contracts call whom they speak of: a short name in that text and nowhere else."""
