@@ -45,6 +45,10 @@ def setting_rows(section: str, model: type[BaseModel]) -> Iterator[str]:
     for name, field in model.model_fields.items():
         if name == "kind" and section == NAMED:
             continue
+        if isinstance(field.annotation, type) and issubclass(field.annotation, BaseModel):
+            yield f"| `{section}.{name}` | table | | | {_said(model, name)} |"
+            yield from setting_rows(f"{section}.{name}", field.annotation)
+            continue
         default = "" if field.default is PydanticUndefined else _shown(field.default)
         bounds = ", ".join(_bound(rule) for rule in field.metadata if not isinstance(rule, BeforeValidator))
         yield f"| `{section}.{name}` | {_kind(field.annotation)} | `{default}` | {bounds} | {_said(model, name)} |"

@@ -6,12 +6,14 @@ import os
 import tomllib
 from collections.abc import Mapping
 from pathlib import Path
+from types import MappingProxyType
 from typing import Annotated, Any
 
 from pydantic import BaseModel, ConfigDict, Field, SecretStr, StringConstraints, ValidationError, field_validator
 from pydantic_core import PydanticCustomError
 
 from kaijuan.answer.settings import AnswerSettings
+from kaijuan.core.chat_settings import ChatSettings
 from kaijuan.core.service_settings import IdentitySettings, ServeSettings
 from kaijuan.errors import UsageError
 from kaijuan.index.settings import IndexSettings
@@ -26,6 +28,10 @@ PREFIX = "KAIJUAN_"
 SECTION = "__"
 """KAIJUAN_RETRIEVE__ROUTE_K=100 sets retrieve.route_k, KAIJUAN_SOURCES__ORDERS__URL=... sets sources.orders.url."""
 NOT_SETTINGS = frozenset({"KAIJUAN_HOME", "KAIJUAN_KB", "KAIJUAN_CONFIG"})
+SHORT = MappingProxyType(
+    {f"{PREFIX}CHAT_{name}": f"{PREFIX}CHAT{SECTION}{name}" for name in ("URL", "MODEL", "KEY")}
+)
+"""Short names of the settings that most people need. The full name wins where both are set."""
 
 
 class EmbedderSettings(BaseModel):
@@ -115,6 +121,7 @@ class Config(BaseModel):
     stores: StoreSettings = StoreSettings()
     retrieve: RetrieveSettings = RetrieveSettings()
     answer: AnswerSettings = AnswerSettings()
+    chat: ChatSettings = ChatSettings()
     eval: EvalSettings = EvalSettings()
     serve: ServeSettings = ServeSettings()
     identity: IdentitySettings = IdentitySettings()
@@ -137,7 +144,7 @@ def load_config(home: Path, file: Path | None = None, *, environ: Mapping[str, s
     tree = _read(path) if file is not None or _exists(path) else {}
     described = set(tree.get("sources", ()))
     written: dict[str, str] = {}
-    for name, value in (os.environ if environ is None else environ).items():
+    for name, value in _spelt_out(os.environ if environ is None else environ).items():
         if name.startswith(PREFIX) and name not in NOT_SETTINGS and SECTION in name:
             *tables, key = name.removeprefix(PREFIX).lower().split(SECTION)
             table = tree
@@ -166,6 +173,12 @@ def home_path(given: Path | str | None) -> Path:
         raise UsageError(
             f"{str(given)!r} cannot be a home folder: {str(error).rstrip(chr(46))}.", hint="Choose another."
         ) from error
+
+
+def _spelt_out(environ: Mapping[str, str]) -> Mapping[str, str]:
+    """Return the environment with short names spelt out."""
+    short = {SHORT[name]: value for name, value in environ.items() if name in SHORT}
+    return {**short, **environ}
 
 
 def _forget_undescribed(tree: dict[str, Any], described: set[str]) -> None:

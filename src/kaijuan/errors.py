@@ -16,7 +16,7 @@ KaijuanError
 │   └── SchemaError, SpaceMismatchError
 ├── ModelError            a network (embedder, chat, ...) is at fault
 │   ├── OverlongInputError, ModelRefusedError
-│   └── ModelTimeoutError, ModelBusyError
+│   └── ModelTimeoutError, ModelBusyError, ModelUnreachableError, UnusableReplyError
 ├── StoppedError          somebody stopped it
 └── MissingExtraError     an optional dependency is not installed
 """
@@ -265,6 +265,21 @@ class ModelBusyError(ModelError):
     hint = "Try again later, or lower chat.requests."
     wait: float | None = None
     """Seconds after which the service wants to be asked again, where it said so."""
+
+
+class ModelUnreachableError(ModelError):
+    """No connection to the service, or it broke off."""
+
+    code = "model_unreachable"
+    hint = "Check the address in the configuration, and whether the service runs."
+
+
+class UnusableReplyError(ModelError):
+    """What the service sent is no reply, or one that says nothing."""
+
+    code = "model_reply_unusable"
+    retry = False
+    hint = "Ask again in other words, or choose another model."
 
 
 class StoppedError(KaijuanError):

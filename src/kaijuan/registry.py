@@ -19,6 +19,11 @@ BUILT_IN = MappingProxyType(
     {
         ("blobs", "disk"): ("kaijuan.stores.blobs.disk:DiskBlobStore", ""),
         ("catalog", "sql"): ("kaijuan.stores.catalog.sql:SqlCatalog", ""),
+        ("chat", "openai"): ("kaijuan.models.chat.openai_compatible:OpenAIChat", ""),
+        ("chat_around", "fallback"): ("kaijuan.models.around.chat_fallback:FallbackChat", ""),
+        ("chat_around", "limit"): ("kaijuan.models.around.chat_limit:LimitedChat", ""),
+        ("chat_around", "retry"): ("kaijuan.models.around.chat_retry:RetryingChat", ""),
+        ("chat_around", "route"): ("kaijuan.models.around.chat_route:RoutedChat", ""),
         ("chunker", "code"): ("kaijuan.ingest.chunkers.code:CodeChunker", ""),
         ("chunker", "faq"): ("kaijuan.ingest.chunkers.faq:FaqChunker", ""),
         ("chunker", "fixed"): ("kaijuan.ingest.chunkers.fixed:FixedChunker", ""),

@@ -12,6 +12,7 @@ from types import TracebackType
 from typing import Any, Concatenate, ParamSpec, Self, TypeVar
 
 from kaijuan.config import Config
+from kaijuan.core.chat import ChatModel
 from kaijuan.engine import Kaijuan as AsyncKaijuan
 from kaijuan.index.ports import Embedder
 from kaijuan.verbs.wiring import EVERYONE
@@ -43,6 +44,7 @@ class Kaijuan:
         *,
         config: Config | Path | str | None = None,
         embedder: Embedder | None = None,
+        chat: ChatModel | None = None,
         principals: Collection[str] = EVERYONE,
         clock: Callable[[], float] = time.time,
     ) -> None:
@@ -51,7 +53,9 @@ class Kaijuan:
         self._thread.start()
         self._closed = False
         try:
-            self._engine = AsyncKaijuan(home, kb, config=config, embedder=embedder, principals=principals, clock=clock)
+            self._engine = AsyncKaijuan(
+                home, kb, config=config, embedder=embedder, chat=chat, principals=principals, clock=clock
+            )
         except BaseException:
             self._stop()
             raise

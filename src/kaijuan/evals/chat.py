@@ -15,8 +15,8 @@ from urllib.parse import urlsplit
 
 from pydantic import BaseModel, ValidationError
 
+from kaijuan.core.redaction import redact
 from kaijuan.errors import ModelRefusedError, UsageError
-from kaijuan.evals.redaction import redact
 
 if TYPE_CHECKING:
     from httpx import AsyncClient

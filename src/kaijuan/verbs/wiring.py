@@ -17,6 +17,7 @@ from kaijuan import registry
 from kaijuan.config import Config, EmbedderSettings, home_path, load_config
 from kaijuan.core import arguments
 from kaijuan.core.arguments import Filters, Moment
+from kaijuan.core.chat import ChatModel
 from kaijuan.core.documents import Version
 from kaijuan.core.ids import stable_id
 from kaijuan.core.reviews import ReviewState
@@ -33,6 +34,7 @@ from kaijuan.jobs.gate import GateRules
 from kaijuan.jobs.run import Ingest, Progress
 from kaijuan.retrieve.pipeline import Retrieval, SearchRequest
 from kaijuan.retrieve.texts import TextShelf
+from kaijuan.verbs.chat_models import make_chat
 
 ProgressCallback = Callable[[Progress], None]
 FIRST_ADD = "Add documents first: kaijuan add PATH."
@@ -53,6 +55,7 @@ class Wired:
         *,
         config: Config | Path | str | None = None,
         embedder: Embedder | None = None,
+        chat: ChatModel | None = None,
         principals: Collection[str] = EVERYONE,
         clock: Callable[[], float] = time.time,
     ) -> None:
@@ -69,6 +72,8 @@ class Wired:
         self._whole: Wired = self
         """The engine that owns what a view of it shares; itself for all others. What is made late belongs there."""
         self._wire(embedder)
+        self.chat: ChatModel | None = chat or make_chat(self.config.chat)
+        """The language model; None where none is configured."""
 
     def _wire(self, embedder: Embedder | None) -> None:
         stores = self.config.stores
@@ -96,6 +101,8 @@ class Wired:
             await index.close()
         await self.indexes.close()
         await self.embedder.close()
+        if self.chat is not None:
+            await self.chat.close()
         await self.catalog.close()
 
     async def __aenter__(self) -> Self:

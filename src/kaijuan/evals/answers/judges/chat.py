@@ -13,13 +13,13 @@ from pydantic import BaseModel, ConfigDict, ValidationError
 
 from kaijuan import telemetry
 from kaijuan.config import EvalSettings
+from kaijuan.core.redaction import redact
 from kaijuan.errors import ModelRefusedError, UsageError
 from kaijuan.evals.answers.correctness import compare
 from kaijuan.evals.answers.items import Groups
 from kaijuan.evals.answers.judges import prompts
 from kaijuan.evals.answers.ports import Grade, Ruling
 from kaijuan.evals.answers.support import Support, support
-from kaijuan.core.redaction import redact
 
 if TYPE_CHECKING:
     from httpx import AsyncClient

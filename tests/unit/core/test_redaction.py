@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from kaijuan.evals.redaction import HIDDEN, MOST, redact
+from kaijuan.core.redaction import HIDDEN, MOST, redact
 
 KEY = "sk-very\\se'c\"r<e>t/&+="
 KEYS = st.text(st.characters(min_codepoint=0x21, max_codepoint=0x7E), min_size=8)

@@ -1,0 +1,1 @@
+"""Language models that write, one adapter a file."""
