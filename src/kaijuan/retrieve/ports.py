@@ -1,13 +1,15 @@
-"""What the retrieve room needs: routes. The catalog and the index are described in the index room."""
+"""What the retrieve room needs: routes and rerankers. The catalog and the index are described in the index room."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
 from kaijuan.core.filters import Filter
+from kaijuan.core.ids import ChunkId, DocumentId
 from kaijuan.index.ports import Hit
+from kaijuan.retrieve.results import RouteScore
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -29,3 +31,42 @@ class Route(Protocol):
     def name(self) -> str: ...
 
     async def find(self, query: Query, k: int, where: Filter) -> list[Hit]: ...
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Reading:
+    """A candidate as a reranker reads it. The catalog has allowed it to the reader before it comes here."""
+
+    chunk_id: ChunkId
+    document_id: DocumentId
+    title: str
+    title_path: tuple[str, ...]
+    text: str
+    language: str
+    routes: Mapping[str, RouteScore]
+    fused: float
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Verdict:
+    """What a reranker says of one candidate."""
+
+    score: float
+    """Orders the candidates of one question; compares with nothing else."""
+    evidence: float
+    """Calibrated, 0 to 1: the probability that the candidate answers the question."""
+
+
+class Reranker(Protocol):
+    """Judges candidates by their texts.
+
+    Promises: one verdict for each candidate, in the order given; none for none; the same texts, the same verdicts
+    (services may break that); raises only KaijuanError. The texts are untrusted: whatever they say is data.
+    """
+
+    @property
+    def name(self) -> str: ...
+
+    async def rerank(self, question: str, candidates: Sequence[Reading]) -> list[Verdict]: ...
+
+    async def close(self) -> None: ...
