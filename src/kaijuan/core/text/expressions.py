@@ -115,8 +115,10 @@ def _dates(text: str) -> Iterator[Expression]:
 
 def _date(match: re.Match[str], month: int | None, day: int | None) -> Iterator[Expression]:
     year = number_of(match["y"])
-    for key in {_date_key(year, month, day), _date_key(year, month, None)} - {None}:
-        yield Expression(str(key), *match.span(), "date")
+    # In a fixed order: a set of texts has another one in every process.
+    for key in dict.fromkeys((_date_key(year, month, day), _date_key(year, month, None))):
+        if key is not None:
+            yield Expression(key, *match.span(), "date")
 
 
 def _quantities(text: str) -> Iterator[Expression]:

@@ -1,0 +1,82 @@
+"""What the steps of understanding found out, as the trace keeps it: plain text and numbers only."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from kaijuan.core.spans import Span
+from kaijuan.retrieve.understanding.kinds import QuestionKind
+
+OK = "ok"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StepReport:
+    """How one step fared. `state` is "ok", "off", "timeout", "failed: code" or "skipped: why"."""
+
+    name: str
+    state: str
+    said: tuple[str, ...] = ()
+    """What it found, a few words each for people; empty where it found nothing."""
+    milliseconds: float = 0.0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Expansion:
+    """Words that mean the same as some in the question, searched beside them and never instead."""
+
+    span: Span
+    """What in the question they stand for."""
+    words: str
+    by: str
+    """"glossary", "abbreviation" or "spelling"."""
+    source: str = ""
+    """The document that explains it, or who entered it."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ReadFilter:
+    """A filter read from the question. `text` is in the filter language; `field` exists in the base."""
+
+    field: str
+    text: str
+    said: str
+    """The words of the question that say so."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Variant:
+    """The question in other words, searched beside it."""
+
+    kind: str
+    """"rewrite", "hyde", "step-back" or "part"."""
+    text: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Clarification:
+    """One concrete question to the asker, with choices, the likeliest first. The search goes on without an answer."""
+
+    question: str
+    choices: tuple[str, ...]
+    about: str
+    """What is not said: a field, or a name that means several things."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Understanding:
+    """All that was understood of a question before it was searched."""
+
+    kinds: tuple[QuestionKind, ...] = (QuestionKind.LOOKUP,)
+    """The first decides; always at least one."""
+    standalone: str = ""
+    """A follow-up made a question of its own; "" where the question was searched as it is."""
+    anchors: tuple[str, ...] = ()
+    """What no rewrite may lose, as it stands in the question."""
+    expansions: tuple[Expansion, ...] = ()
+    filters: tuple[ReadFilter, ...] = ()
+    relaxed: bool = False
+    """The filters that were read left nothing, so that everything was searched."""
+    variants: tuple[Variant, ...] = ()
+    clarification: Clarification | None = None
+    steps: tuple[StepReport, ...] = ()
