@@ -16,3 +16,19 @@ def fate(candidate: Fused, best: float, relevance: float, settings: RetrieveSett
     if relevance < settings.cut_relevance:
         return f"cut: relevance {relevance:.3f}, below {settings.cut_relevance:g}"
     return USED
+
+
+def weak(evidence: float | None, settings: RetrieveSettings) -> str:
+    """Return "used", or why a candidate is no evidence by what the reranker says of it."""
+    if evidence is not None and evidence < settings.cut_evidence:
+        return f"cut: evidence {evidence:.3f}, below {settings.cut_evidence:g}"
+    return USED
+
+
+def band(evidence: float | None, settings: RetrieveSettings) -> str:
+    """Return "evidence", "supporting" or "weak" (spec G4); nothing where no reranker spoke."""
+    if evidence is None:
+        return ""
+    if evidence >= settings.evidence_from:
+        return "evidence"
+    return "supporting" if evidence >= settings.supporting_from else "weak"

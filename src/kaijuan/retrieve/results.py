@@ -47,6 +47,12 @@ class Passage:
     routes: Mapping[str, RouteScore]
     also: tuple[str, ...] = ()
     """Sources of merged documents in which the same words stand; not shown apart."""
+    evidence: float | None = None
+    """The probability, 0 to 1, that it answers the question, as the reranker says; None where none was asked."""
+    band: str = ""
+    """"evidence", "supporting" or "weak" by `evidence`."""
+    validity: str = ""
+    """"expired 2023-12-31", "superseded by ...", "not in force yet 2027-01-01"; empty for what holds."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -58,6 +64,12 @@ class Candidate:
     fused: RouteScore
     relevance: float
     fate: str
+    reranked: RouteScore | None = None
+    """Where it stood when everything was weighed; None for those that were too far down to be looked at."""
+    evidence: float | None = None
+    """What the reranker says: the probability, 0 to 1, that it answers the question; None where none was asked."""
+    validity: str = ""
+    """"expired 2023-12-31", "superseded by ..."; empty for what holds, or says nothing about it."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -83,6 +95,8 @@ class Trace:
     candidates: tuple[Candidate, ...]
     settings: Mapping[str, object]
     timings_ms: Mapping[str, float]
+    reranker: RouteReport | None = None
+    """How the reranker fared; None where none was asked."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from typing import Literal
+from collections.abc import Mapping
+from types import MappingProxyType
+from typing import Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field
 
@@ -34,5 +36,59 @@ class RetrieveSettings(BaseModel):
     """Whether equal passages of documents that are merged as duplicates are shown once, the other sources named."""
     marked_weight: float = Field(default=0.5, ge=0, le=1)
     """Factor for the score of a chunk that says next to nothing: a table of contents, a copyright line."""
+    languages_apart: bool = True
+    """Whether dense search runs once for each language of the base that the question is not in. Without it hardly
+    anything in another language is found."""
+    rerank_k: int = Field(default=40, ge=0, le=1000)
+    """Chunks that are looked at closely: by the reranker, for age and newer editions, for what says the same twice."""
+    rerank_seconds: float = Field(default=3.0, gt=0, le=3600)
+    """Deadline of the reranker. Over it the fused order stands."""
+    diversity: float = Field(default=0.0, ge=0, le=1)
+    """What likeness to a better passage costs (maximal marginal relevance); 0 leaves the order alone."""
+    per_document: int = Field(default=0, ge=0, le=1000)
+    """Chunks of one document before all others come first; 0 sets no bound."""
+    evidence_from: float = Field(default=0.7, ge=0, le=1)
+    """Evidence from which a passage is called evidence."""
+    supporting_from: float = Field(default=0.4, ge=0, le=1)
+    """Evidence from which a passage is called supporting; less is weak."""
+    cut_evidence: float = Field(default=0.0, ge=0, le=1)
+    """A chunk with less evidence is left out."""
+    half_life_days: float = Field(default=0.0, ge=0)
+    """Days in which a document loses half of its weight, counted from when it says it was updated, published or came
+    into force, else from when it was taken in; 0 lets nothing age."""
+    half_lives: Mapping[str, float] = Field(default_factory=dict)
+    """Half-lives of single knowledge bases, by name."""
+    authority: Mapping[str, float] = Field(default_factory=dict)
+    """Factor for documents by what their field `authority` says, such as {official = 1.2, draft = 0.7}."""
+    superseded: Literal["drop", "mark"] = "drop"
+    """What becomes of a passage of which a newer edition was found too and is in force. A question that names the year
+    of the older one gets it all the same."""
+    expired: Literal["drop", "mark"] = "mark"
+    """What becomes of a passage whose document is no longer in force on the day asked about."""
+    outdated_weight: float = Field(default=0.5, gt=0, le=1)
+    """Factor for a passage that is marked as expired, superseded or not in force yet."""
+    preset: Literal["fast", "balanced", "thorough"] = "balanced"
+    """A bundle of the settings above for speed or for care; what you set yourself to another value than its default
+    stays as you set it."""
     traces_kept: int = Field(default=1000, ge=0)
     """Records of answered questions kept in the catalog, newest first."""
+
+
+PRESETS: Mapping[str, Mapping[str, Any]] = MappingProxyType(
+    {
+        "fast": MappingProxyType({"route_k": 20, "rerank_k": 0}),
+        "balanced": MappingProxyType({}),
+        "thorough": MappingProxyType({"route_k": 100, "rerank_k": 100}),
+    }
+)
+"""What each preset sets otherwise than the defaults. bench/presets.py measures their quality and time."""
+
+
+def with_preset(settings: RetrieveSettings, name: str | None = None) -> RetrieveSettings:
+    """Return the settings under a preset, the configured one unless another is named."""
+    name = name or settings.preset
+    defaults = RetrieveSettings.model_fields
+    changes = {
+        key: value for key, value in PRESETS[name].items() if getattr(settings, key) == defaults[key].get_default()
+    }
+    return settings.model_copy(update={**changes, "preset": name})

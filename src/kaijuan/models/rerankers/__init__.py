@@ -1,0 +1,1 @@
+"""Networks and models that order candidates, one adapter a file."""

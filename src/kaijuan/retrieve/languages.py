@@ -1,0 +1,87 @@
+"""Which languages a base holds, and dense search in each of those that the question is not in.
+
+Small multilingual models prefer a text in the question's own language, whatever it says, so that one list of both holds
+hardly anything in the other. Every other language therefore has a list of its own.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import MutableMapping, Sequence
+
+from kaijuan.core.filters import Eq, Filter, all_of
+from kaijuan.core.text.language import language_of
+from kaijuan.errors import ModelError
+from kaijuan.index.ports import Embedder, Hit, Index, Vector
+from kaijuan.retrieve.ports import Query
+
+LANGUAGES = ("zh", "en", "ja", "ko", "ru", "ar", "he", "el", "hi", "th")
+"""All that `core.text.language` tells apart."""
+_KEPT = 64
+"""Snapshots and readers of which the languages are remembered."""
+
+Known = MutableMapping[tuple[int, frozenset[str]], tuple[str, ...]]
+"""The languages of the documents that some readers see at a snapshot."""
+
+
+async def languages_of(index: Index, seen: Filter, key: tuple[int, frozenset[str]], known: Known) -> tuple[str, ...]:
+    """Return the languages among the points that pass `seen`; what a snapshot holds never changes, so it is kept."""
+    found = known.get(key)
+    if found is None:
+        counts = await asyncio.gather(*(index.count(all_of([seen, Eq("language", name)])) for name in LANGUAGES))
+        found = tuple(name for name, count in zip(LANGUAGES, counts, strict=True) if count)
+        if len(known) >= _KEPT:
+            known.pop(next(iter(known)))
+        known[key] = found
+    return found
+
+
+def foreign_to(question: str, languages: Sequence[str]) -> tuple[str, ...]:
+    """Return the languages that a question is not in; none where its own cannot be told."""
+    own = language_of(question)
+    return tuple(name for name in languages if name != own) if own else ()
+
+
+class Asked:
+    """The question's vector, made once for all routes that need it."""
+
+    def __init__(self, embedder: Embedder, *, seconds: float) -> None:
+        self._embedder = embedder
+        self._seconds = seconds
+        self._making = asyncio.Lock()
+        self._vectors: dict[str, Vector] = {}
+
+    async def vector(self, text: str) -> Vector:
+        """Return the vector; ModelError when it is not made in time."""
+        async with self._making:
+            if text not in self._vectors:
+                try:
+                    async with asyncio.timeout(self._seconds):
+                        self._vectors[text] = await self._embedder.embed_query(text)
+                except TimeoutError as error:
+                    raise ModelError(f"The question was not embedded within {self._seconds:g} s.") from error
+            return self._vectors[text]
+
+
+class ForeignRoute:
+    """The nearest chunks of documents in one language that is not the question's."""
+
+    def __init__(self, index: Index, asked: Asked, language: str) -> None:
+        self._index = index
+        self._asked = asked
+        self.language = language
+
+    @property
+    def name(self) -> str:
+        """Return the name that the trace shows, "dense_en"."""
+        return f"dense_{self.language}"
+
+    async def find(self, query: Query, k: int, where: Filter) -> list[Hit]:
+        """Return the `k` chunks of that language with the highest cosine similarity."""
+        vector = await self._asked.vector(query.text)
+        return await self._index.search_dense(vector, k, all_of([where, Eq("language", self.language)]))
+
+
+def is_foreign(route: str) -> bool:
+    """Say whether a route is one of these, by its name."""
+    return route.startswith("dense_")
