@@ -19,7 +19,7 @@ from kaijuan.errors import UsageError
 from kaijuan.index.settings import IndexSettings
 from kaijuan.ingest.settings import ChunkSettings, GateSettings, IngestSettings
 from kaijuan.ingest.sources.settings import BUILT_IN, NamedSource
-from kaijuan.jobs.settings import JobSettings
+from kaijuan.jobs.settings import JobSettings, RetentionSettings
 from kaijuan.retrieve.settings import RetrieveSettings
 
 CONFIG_FILE = "config.toml"
@@ -118,6 +118,7 @@ class Config(BaseModel):
     embedder: EmbedderSettings = EmbedderSettings()
     index: IndexSettings = IndexSettings()
     jobs: JobSettings = JobSettings()
+    retention: RetentionSettings = RetentionSettings()
     stores: StoreSettings = StoreSettings()
     retrieve: RetrieveSettings = RetrieveSettings()
     answer: AnswerSettings = AnswerSettings()

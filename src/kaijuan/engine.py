@@ -5,11 +5,12 @@ from __future__ import annotations
 from kaijuan.verbs.asking import Asking
 from kaijuan.verbs.changing import Changing
 from kaijuan.verbs.curating import Curating
+from kaijuan.verbs.history import Remembering
 from kaijuan.verbs.holding import Holding
 from kaijuan.verbs.opening import Opening
 
 
-class Kaijuan(Changing, Curating, Asking, Opening, Holding):
+class Kaijuan(Changing, Curating, Asking, Opening, Holding, Remembering):
     """One knowledge base in one home folder. Use with `async with`, or call `close`.
 
     `home` defaults to KAIJUAN_HOME or ~/.kaijuan. `config` is a Config, or a file instead of the home's config.toml.

@@ -5,11 +5,14 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
 from kaijuan.core.documents import Version
 from kaijuan.core.ids import DocumentId, KbId, RunId, VersionId
 from kaijuan.core.snapshots import SnapshotTag
+
+if TYPE_CHECKING:
+    from kaijuan.index.catalog import KnowledgeBase
 
 Row = Mapping[str, Any]
 """One row of a table, by column."""
@@ -76,6 +79,9 @@ class ModelSpace:
 
 class CatalogHistory(Protocol):
     """What is kept how long, and what runs say of themselves. Each method is one transaction."""
+
+    async def every_kb(self) -> list[KnowledgeBase]:
+        """Return the bases of all tenants: those whose documents share the blobs."""
 
     async def tag_snapshot(self, kb: KbId, tag: SnapshotTag) -> None:
         """Give a kept snapshot a name, which keeps it; NotFoundError when it is not kept, UsageError for a name in use

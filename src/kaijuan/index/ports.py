@@ -188,6 +188,9 @@ class BlobStore(Protocol):
 
     async def exists(self, name: str) -> bool: ...
 
+    async def size(self, name: str) -> int:
+        """Return the bytes that a blob takes in the store; 0 when it is missing."""
+
     async def delete(self, name: str) -> None: ...
 
     def names(self) -> AsyncIterator[str]: ...

@@ -215,9 +215,8 @@ class Ingest:
         Versions whose text cannot be read are left out: `skipped` is told of each, and `doctor` names them.
         """
         async with self.holding(kb) as (fresh, _):
-            for run in await self.catalog.unfinished_runs(kb.id):
-                await self.catalog.roll_back(run, now=self.clock(), reason=DIED)
-            plan = Plan(kb=fresh, store=self.indexes, embedder=self.embedder, writer_of=partial(self._writer, fresh))
+            await self.end_dead_runs(kb)
+            plan = Plan(kb=fresh, store=self.indexes, embedder=self.embedder, writer_of=partial(self.writer, fresh))
             return replace(fresh, space=await rebuild(plan, told, skipped))
 
     # --- what the verbs share --------------------------------------------------------------------------------
@@ -232,7 +231,8 @@ class Ingest:
             measure=f"{info.name}/{info.max_tokens}",
         )
 
-    def _writer(self, kb: KnowledgeBase, index: Index) -> IndexWriter:
+    def writer(self, kb: KnowledgeBase, index: Index) -> IndexWriter:
+        """Return what writes the points of a base to one of its spaces."""
         return IndexWriter(
             kb=kb,
             catalog=self.catalog,
@@ -252,6 +252,12 @@ class Ingest:
             yield await self.catalog.kb(kb.tenant, kb.name), owner
         self.reached("release_lease")
 
+    async def end_dead_runs(self, kb: KnowledgeBase, reason: str = DIED) -> None:
+        """Undo the runs that have not ended. For the holder of the lease."""
+        for run in await self.catalog.unfinished_runs(kb.id):
+            await self.catalog.roll_back(run, now=self.clock(), reason=reason)
+            telemetry.event("run.rolled_back", run=run.id)
+
     @asynccontextmanager
     async def opened(self, kb: KnowledgeBase) -> AsyncIterator[tuple[IndexWriter, str]]:
         """Hold the lease, open the index, and take away what a dead run left in either store."""
@@ -259,14 +265,12 @@ class Ingest:
             index = await open_space(self.catalog, self.indexes, fresh, self.embedder)
             try:
                 self.reached("open_space")
-                for run in await self.catalog.unfinished_runs(kb.id):
-                    await self.catalog.roll_back(run, now=self.clock(), reason=DIED)
-                    telemetry.event("run.rolled_back", run=run.id)
+                await self.end_dead_runs(kb)
                 self.reached("end_dead_runs")
                 # Asked every time: a run that died between these two steps is no longer in the catalog.
                 await clear_unpublished(index, fresh.head)
                 self.reached("clear_unpublished")
-                yield self._writer(fresh, index), owner
+                yield self.writer(fresh, index), owner
             finally:
                 await index.close()
 

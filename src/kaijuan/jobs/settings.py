@@ -20,3 +20,18 @@ class JobSettings(BaseModel):
     """Whether a run looks for documents that say what others say; `kaijuan duplicates` shows what follows."""
     backlog_chunks: int = Field(default=256, ge=1)
     """Chunks stored before the index is told to follow; at most three times as many wait for it."""
+
+
+class RetentionSettings(BaseModel):
+    """What `kaijuan gc` keeps. The newest snapshot and every snapshot with a tag are always kept."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    keep_days: float = Field(default=90.0, ge=0, le=36_500)
+    """How long a snapshot is kept after the next one took its place."""
+    keep_snapshots: int = Field(default=10, ge=1, le=1_000_000)
+    """Newest snapshots that are kept whatever their age."""
+    grace_seconds: float = Field(default=300.0, ge=0, le=86_400)
+    """How long a snapshot is kept at least after the next one took its place, for readers who are in it."""
+    report_days: float = Field(default=365.0, ge=0, le=36_500)
+    """How long the lines of the reports of runs are kept."""

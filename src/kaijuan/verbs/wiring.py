@@ -191,6 +191,9 @@ class Wired:
         return self._open_spaces[kb.space]
 
     async def _snapshot(self, kb: KnowledgeBase, given: Moment) -> int:
+        """Return the number of a snapshot that is kept; text may also be one of its tags."""
+        if isinstance(given, str) and (tagged := await self._tagged(kb, given.strip())) is not None:
+            return tagged
         as_of = arguments.moment(given)
         if as_of is None:
             return kb.head
@@ -198,7 +201,14 @@ class Wired:
             return await self.catalog.snapshot_at(kb.id, as_of)
         if not 0 <= as_of <= kb.head:
             raise NotFoundError(f"There is no snapshot {as_of}.", hint=f"The newest is {kb.head}.")
+        if as_of not in (0, kb.head) and as_of not in {one.number for one in await self.catalog.snapshots(kb.id)}:
+            raise NotFoundError(
+                f"Snapshot {as_of} is no longer kept.", hint="`kaijuan snapshots` lists those that are."
+            )
         return as_of
+
+    async def _tagged(self, kb: KnowledgeBase, word: str) -> int | None:
+        return next((tag.number for tag in await self.catalog.snapshot_tags(kb.id) if tag.name == word), None)
 
     async def _request(self, text: str, k: int, filters: Filters, as_of: Moment, *, cut: bool = True) -> SearchRequest:
         if not 1 <= k <= MOST_PASSAGES:

@@ -64,7 +64,7 @@ async def test_writing_again_changes_nothing(shop: Workshop) -> None:
     await shop.add({"a": "five"})
     before = await _headers(shop)
     kb = await shop.kb()
-    async with shop.ingest._opened(kb) as (writer, _):
+    async with shop.ingest.opened(kb) as (writer, _):
         versions = [version.id for version in await shop.catalog.all_versions(kb.id)]
         assert await write_versions(writer, versions) == len(before)
     assert await _headers(shop) == before

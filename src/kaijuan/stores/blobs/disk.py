@@ -92,6 +92,19 @@ class DiskBlobStore:
         path = self._path(name)
         return await self._run(lambda: os.path.isfile(path))
 
+    async def size(self, name: str) -> int:
+        """Return the bytes of the file; 0 when it is missing."""
+        path = self._path(name)
+
+        def measured() -> int:
+            try:
+                return os.stat(path).st_size
+            except FileNotFoundError:
+                return 0
+
+        with _translated("Looking at a blob"):
+            return await self._run(measured)
+
     async def delete(self, name: str) -> None:
         """Remove the blob; quiet when it is missing."""
         path = self._path(name)

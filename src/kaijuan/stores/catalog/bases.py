@@ -56,6 +56,11 @@ def kbs(connection: Connection, tenant: str) -> list[KnowledgeBase]:
     return [rows.kb_of(row) for row in connection.execute(query)]
 
 
+def every_kb(connection: Connection) -> list[KnowledgeBase]:
+    """Return the bases of all tenants, by id."""
+    return [rows.kb_of(row) for row in connection.execute(select(_bases).order_by(_bases.c.id))]
+
+
 def set_space(connection: Connection, kb: KbId, space: str) -> None:
     """Record the index space that serves readers from now on."""
     kb_by_id(connection, kb)

@@ -112,7 +112,7 @@ def empty_base(connection: Connection, kb: KbId) -> None:
     """Remove everything of a base but its name and who holds its lease."""
     for table in reversed(tables.metadata.sorted_tables):
         if "kb_id" in table.c and table.name != "lease":
-            # What hangs on versions and runs goes with them. Who may read the base stays: without a binding nobody could.
+            # What hangs on versions and runs goes with them. Who may read the base stays: else nobody could.
             mine = [table.c.kb_id == kb] + ([table.c.resource != kb] if table is tables.acl_binding else [])
             connection.execute(delete(table).where(*mine))
 

@@ -11,9 +11,10 @@ from sqlalchemy import Engine
 from kaijuan.core.documents import Version
 from kaijuan.core.ids import DocumentId, KbId, RunId, VersionId
 from kaijuan.core.snapshots import SnapshotTag
+from kaijuan.index.catalog import KnowledgeBase
 from kaijuan.index.history import Dropped, ModelSpace, Row, RunNote, SourceMark
+from kaijuan.stores.catalog import bases, notes, retention, transfer
 from kaijuan.stores.catalog import marks as source_marks
-from kaijuan.stores.catalog import notes, retention, transfer
 from kaijuan.stores.catalog.faults import translated
 
 _Result = TypeVar("_Result")
@@ -32,6 +33,10 @@ class Upkeep:
 
     def _open(self) -> Engine:
         raise NotImplementedError
+
+    async def every_kb(self) -> list[KnowledgeBase]:
+        """Return the bases of all tenants."""
+        return await self._read(bases.every_kb)
 
     async def tag_snapshot(self, kb: KbId, tag: SnapshotTag) -> None:
         """Give a kept snapshot a name."""
