@@ -21,6 +21,7 @@ from kaijuan.ingest.settings import ChunkSettings, GateSettings, IngestSettings
 from kaijuan.ingest.sources.settings import BUILT_IN, NamedSource
 from kaijuan.jobs.settings import JobSettings, RetentionSettings
 from kaijuan.retrieve.settings import RetrieveSettings
+from kaijuan.retrieve.understanding.settings import UnderstandSettings
 
 CONFIG_FILE = "config.toml"
 """Read from the home folder when it is there."""
@@ -28,9 +29,7 @@ PREFIX = "KAIJUAN_"
 SECTION = "__"
 """KAIJUAN_RETRIEVE__ROUTE_K=100 sets retrieve.route_k, KAIJUAN_SOURCES__ORDERS__URL=... sets sources.orders.url."""
 NOT_SETTINGS = frozenset({"KAIJUAN_HOME", "KAIJUAN_KB", "KAIJUAN_CONFIG"})
-SHORT = MappingProxyType(
-    {f"{PREFIX}CHAT_{name}": f"{PREFIX}CHAT{SECTION}{name}" for name in ("URL", "MODEL", "KEY")}
-)
+SHORT = MappingProxyType({f"{PREFIX}CHAT_{name}": f"{PREFIX}CHAT{SECTION}{name}" for name in ("URL", "MODEL", "KEY")})
 """Short names of the settings that most people need. The full name wins where both are set."""
 
 
@@ -120,6 +119,7 @@ class Config(BaseModel):
     jobs: JobSettings = JobSettings()
     retention: RetentionSettings = RetentionSettings()
     stores: StoreSettings = StoreSettings()
+    understanding: UnderstandSettings = UnderstandSettings()
     retrieve: RetrieveSettings = RetrieveSettings()
     answer: AnswerSettings = AnswerSettings()
     chat: ChatSettings = ChatSettings()

@@ -27,10 +27,9 @@ from kaijuan.retrieve.routes.lexical import LexicalRoute
 from kaijuan.retrieve.scope import check_fields, scope
 from kaijuan.retrieve.settings import RetrieveSettings
 from kaijuan.retrieve.texts import TextShelf
-from kaijuan.retrieve.understand import understand
+from kaijuan.retrieve.understanding.settings import UnderstandSettings
+from kaijuan.retrieve.understanding.steps import Ground, prepare
 
-SHORT = 500
-"""Characters up to which a question is analysed on the event loop, in about a millisecond at most."""
 READ_AHEAD = 2
 """Candidates looked up for each passage wanted, at first."""
 WIDENINGS = 2
@@ -61,6 +60,7 @@ class Retrieval:
     embedder: Embedder
     texts: TextShelf
     settings: RetrieveSettings
+    understanding: UnderstandSettings = field(default_factory=UnderstandSettings)
     known_fields: set[str] = field(default_factory=set)
     """Fields that documents are known to have, kept between searches of one index space."""
 
@@ -70,9 +70,8 @@ async def search(context: Retrieval, request: SearchRequest, *, trace_id: str) -
     timings: dict[str, float] = {}
     with telemetry.timed(timings, "total"):
         with telemetry.timed(timings, "understand"):
-            # A thread costs more than the analysis of a short question, and pays only for a long one.
-            short = len(request.text) <= SHORT
-            query = understand(request.text) if short else await asyncio.to_thread(understand, request.text)
+            prepared = await prepare(_ground(context), request)
+        query = prepared.query
         with telemetry.timed(timings, "gather"):
             found = await _find(context, request, query)
         with telemetry.timed(timings, "expand"):
@@ -89,10 +88,15 @@ async def search(context: Retrieval, request: SearchRequest, *, trace_id: str) -
         candidates=tuple(candidates),
         settings=context.settings.model_dump(),
         timings_ms=timings,
+        understanding=prepared.understanding,
     )
     return SearchResult(
         query=request.text, snapshot=request.snapshot, passages=tuple(passages), trace=trace, timings_ms=timings
     )
+
+
+def _ground(context: Retrieval) -> Ground:
+    return Ground(catalog=context.catalog, index=context.index, settings=context.understanding)
 
 
 def depth(settings: RetrieveSettings, k: int) -> int:

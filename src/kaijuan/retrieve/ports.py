@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Protocol
 
 from kaijuan.core.filters import Filter
@@ -22,6 +22,8 @@ class Query:
     """As the trace shows them."""
     weights: Mapping[int, float]
     """Term id to query weight."""
+    expansion: Mapping[int, float] = field(default_factory=dict)
+    """Term id to weight of words that mean the same; none of those in `weights`."""
 
 
 class Route(Protocol):

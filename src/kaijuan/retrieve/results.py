@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from kaijuan.core.documents import Block, PageBox
 from kaijuan.core.ids import ChunkId, DocumentId, VersionId
 from kaijuan.core.spans import Span
+from kaijuan.retrieve.understanding.results import Understanding
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,6 +96,7 @@ class Trace:
     candidates: tuple[Candidate, ...]
     settings: Mapping[str, object]
     timings_ms: Mapping[str, float]
+    understanding: Understanding = field(default_factory=Understanding)
     reranker: RouteReport | None = None
     """How the reranker fared; None where none was asked."""
 

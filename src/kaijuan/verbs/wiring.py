@@ -231,6 +231,7 @@ class Wired:
             embedder=self.embedder,
             texts=self.texts,
             settings=self.config.retrieve,
+            understanding=self.config.understanding,
             known_fields=self._fields.setdefault(kb.space, set()),
         )
 

@@ -16,7 +16,7 @@ class LexicalRoute:
         self._index = index
 
     async def find(self, query: Query, k: int, where: Filter) -> list[Hit]:
-        """Return the `k` chunks with the highest BM25 score above zero."""
+        """Return the `k` chunks with the highest BM25 score above zero, words that mean the same counted too."""
         if not query.weights:
             return []
-        return await self._index.search_lexical(query.weights, k, where)
+        return await self._index.search_lexical({**query.weights, **query.expansion}, k, where)
