@@ -80,4 +80,6 @@ def passage(area: Area, rank: int, version: Version, text: str, blocks: Sequence
         blocks=tuple(blocks),
         content_hash=version.content_hash,
         routes=best.routes,
+        evidence=max((one.evidence for one in area.found if one.evidence is not None), default=None),
+        validity=best.validity,
     )

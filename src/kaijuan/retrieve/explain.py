@@ -198,7 +198,7 @@ def _plain(key: str) -> str:
 
 
 def _fused_stage(result: SearchResult, candidate: Candidate) -> StageVerdict:
-    best = result.trace.candidates[0].fused.score
+    best = max(one.fused.score for one in result.trace.candidates)
     detail = f"rank {candidate.fused.rank} of {len(result.trace.candidates)}, score {candidate.fused.score:.4f}"
     return StageVerdict(stage="fuse", passed=True, detail=f"{detail}, best {best:.4f}")
 
@@ -230,7 +230,7 @@ async def _route_stages(
 ) -> list[StageVerdict]:
     stages = []
     query = understand(request.text)
-    for route in routes_of(context, index):
+    for route in await routes_of(context, index, request):
         standing: RouteScore | None = candidate.routes.get(route.name) if candidate else None
         if standing is None:
             hits = await route.find(query, DEEP, where)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
+from types import MappingProxyType
 
 from kaijuan.core.ids import ChunkId
 from kaijuan.index.ports import Hit
@@ -32,6 +33,32 @@ def minmax(lists: Mapping[str, Sequence[Hit]], weights: Mapping[str, float]) -> 
     A list whose scores are all equal counts as 1 throughout: being found says more than not being found.
     """
     return _order(lists, {name: _scaled(hits, weights[name]) for name, hits in lists.items()})
+
+
+FOREIGN_COSINES = MappingProxyType({"multilingual-e5-small": 0.04})
+"""By model: how much lower the cosine of a text in another language is that says the same; bench/languages.py."""
+
+
+def with_foreign(
+    own: Sequence[Fused], dense: Sequence[Hit], foreign: Mapping[str, Sequence[Hit]], model: str
+) -> list[Fused]:
+    """Add the lists of other languages to the fused one; a chunk in both counts by what is more.
+
+    Words count within one language only, so that there the cosine alone has to say what both say here. It is scaled
+    as those of the `dense` list are, after what the model takes off for another language.
+    """
+    lift = FOREIGN_COSINES.get(model, 0.0)
+    scores = [hit.score for hit in dense]
+    low, high = (min(scores), max(scores)) if scores else (0.0, 1.0)
+    known = {item.id: item for item in own}
+    top = max((item.score for item in own), default=1.0)
+    for name, hits in foreign.items():
+        for rank, hit in enumerate(hits, start=1):
+            share = min(1.0, max(0.0, (hit.score + lift - low) / (high - low))) if high > low else 1.0
+            before = known.get(hit.id, Fused(id=hit.id, score=0.0, routes={}))
+            routes = {**before.routes, name: RouteScore(rank, hit.score)}
+            known[hit.id] = Fused(id=hit.id, score=max(before.score, top * share), routes=routes)
+    return sorted(known.values(), key=lambda item: (-round(item.score, 12), item.id))
 
 
 def weighed(fused: list[Fused], marked: Collection[ChunkId], weight: float) -> list[Fused]:

@@ -1,8 +1,9 @@
-"""Question to passages, step by step: understand, gather, fuse, authorise, cut, expand, trace."""
+"""Question to passages, step by step: understand, gather, fuse, authorise, cut, order, expand, trace."""
 
 from __future__ import annotations
 
 import asyncio
+import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
@@ -13,13 +14,15 @@ from kaijuan.core.ids import ChunkId, VersionId
 from kaijuan.core.spans import Span
 from kaijuan.errors import CorruptStoreError, KaijuanError
 from kaijuan.index.catalog import CatalogReader, Families, KnowledgeBase
-from kaijuan.index.ports import Embedder, Index
-from kaijuan.retrieve.cut import USED, fate
+from kaijuan.index.ports import Embedder, Hit, Index
+from kaijuan.retrieve.cut import USED, band, fate
 from kaijuan.retrieve.expand import Area, areas, passage
 from kaijuan.retrieve.fold import fold
-from kaijuan.retrieve.fuse import Fused, minmax, rrf, weighed
+from kaijuan.retrieve.fuse import Fused, minmax, rrf, weighed, with_foreign
 from kaijuan.retrieve.gather import Gathered, gather
-from kaijuan.retrieve.ports import Query, Route
+from kaijuan.retrieve.languages import Asked, ForeignRoute, Known, foreign_to, is_foreign, languages_of
+from kaijuan.retrieve.order import Ordered, Tools, ordered
+from kaijuan.retrieve.ports import Query, Reranker, Route
 from kaijuan.retrieve.relevance import FITS, floors, relevance
 from kaijuan.retrieve.results import Candidate, Passage, RouteScore, SearchResult, Trace
 from kaijuan.retrieve.routes.dense import DenseRoute
@@ -63,6 +66,11 @@ class Retrieval:
     understanding: UnderstandSettings = field(default_factory=UnderstandSettings)
     known_fields: set[str] = field(default_factory=set)
     """Fields that documents are known to have, kept between searches of one index space."""
+    known_languages: Known = field(default_factory=dict)
+    """Languages of what readers see, kept likewise."""
+    reranker: Reranker | None = None
+    now: float = field(default_factory=time.time)
+    """Seconds since 1970: what is in force depends on the day."""
 
 
 async def search(context: Retrieval, request: SearchRequest, *, trace_id: str) -> SearchResult:
@@ -74,8 +82,10 @@ async def search(context: Retrieval, request: SearchRequest, *, trace_id: str) -
         query = prepared.query
         with telemetry.timed(timings, "gather"):
             found = await _find(context, request, query)
+        with telemetry.timed(timings, "order"):
+            last = await _order(context, request, found)
         with telemetry.timed(timings, "expand"):
-            passages, candidates = await _expand(context, request, found)
+            passages, candidates = await _expand(context, request, replace(found, candidates=last.candidates))
     for answer in found.gathered:
         timings[answer.report.name] = answer.report.milliseconds
     trace = Trace(
@@ -89,6 +99,7 @@ async def search(context: Retrieval, request: SearchRequest, *, trace_id: str) -
         settings=context.settings.model_dump(),
         timings_ms=timings,
         understanding=prepared.understanding,
+        reranker=last.report,
     )
     return SearchResult(
         query=request.text, snapshot=request.snapshot, passages=tuple(passages), trace=trace, timings_ms=timings
@@ -104,12 +115,27 @@ def depth(settings: RetrieveSettings, k: int) -> int:
     return max(settings.route_k, 4 * k)
 
 
-def routes_of(context: Retrieval, index: Index) -> list[Route]:
+async def routes_of(context: Retrieval, index: Index, request: SearchRequest) -> list[Route]:
     """Return the routes that a search takes, in the order in which they are shown."""
-    return [
-        DenseRoute(index, context.embedder, embed_seconds=context.settings.embed_seconds),
-        LexicalRoute(index),
-    ]
+    asked = Asked(context.embedder, seconds=context.settings.embed_seconds)
+    routes: list[Route] = [DenseRoute(index, asked), LexicalRoute(index)]
+    if not context.settings.languages_apart:
+        return routes
+    seen = scope(request.kb.tenant, request.principals, request.snapshot, ())
+    key = (request.snapshot, frozenset(request.principals))
+    languages = await languages_of(index, seen, key, context.known_languages)
+    return [*routes, *(ForeignRoute(index, asked, name) for name in foreign_to(request.text, languages))]
+
+
+async def _order(context: Retrieval, request: SearchRequest, found: _Found) -> Ordered:
+    tools = Tools(
+        texts=context.texts,
+        reranker=context.reranker,
+        settings=context.settings,
+        now=context.now,
+        kb=request.kb.name,
+    )
+    return await ordered(tools, request.text, found.candidates, found.near, cut=request.cut)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -129,9 +155,10 @@ async def _find(context: Retrieval, request: SearchRequest, query: Query) -> _Fo
     where = scope(request.kb.tenant, request.principals, request.snapshot, request.filters)
     seconds = context.settings.route_seconds + context.settings.embed_seconds
     k = depth(context.settings, request.k)
+    routes = await routes_of(context, context.index, request)
     for _ in range(1 + WIDENINGS):
-        gathered = await gather(routes_of(context, context.index), query, k, where, seconds=seconds)
-        fused = fuse(gathered, context.settings)
+        gathered = await gather(routes, query, k, where, seconds=seconds)
+        fused = fuse(gathered, context.settings, context.embedder.info.name)
         allowed, near = await _admit(context, request, fused)
         full = any(len(answer.hits) >= k for answer in gathered)
         if len(allowed) == len(fused) or len(allowed) >= request.k or not full:
@@ -150,9 +177,16 @@ def _allowed_only(answer: Gathered, allowed: set[ChunkId]) -> Gathered:
     return replace(answer, hits=hits, report=replace(answer.report, found=len(hits)))
 
 
-def fuse(gathered: Sequence[Gathered], settings: RetrieveSettings) -> list[Fused]:
+def fuse(gathered: Sequence[Gathered], settings: RetrieveSettings, model: str = "") -> list[Fused]:
     """Join the routes by the configured method. With one route left, its order stands."""
-    lists = {answer.report.name: answer.hits for answer in gathered if answer.report.state == "ok"}
+    answers = {answer.report.name: answer.hits for answer in gathered if answer.report.state == "ok"}
+    lists = {name: hits for name, hits in answers.items() if not is_foreign(name)}
+    foreign = {name: hits for name, hits in answers.items() if is_foreign(name)}
+    fused = _fuse_own(lists, settings)
+    return with_foreign(fused, lists.get("dense", ()), foreign, model) if foreign else fused
+
+
+def _fuse_own(lists: Mapping[str, Sequence[Hit]], settings: RetrieveSettings) -> list[Fused]:
     weights = {"dense": settings.dense_weight, "lexical": 1.0 - settings.dense_weight}
     if len(lists) == 1:
         weights = dict.fromkeys(weights, 1.0)
@@ -165,7 +199,11 @@ async def _admit(context: Retrieval, request: SearchRequest, fused: Sequence[Fus
     # The filter in the index was for speed and recall; the catalog is the truth (design section 4).
     ids = [candidate.id for candidate in fused]
     return await context.catalog.admit(
-        request.kb.id, request.snapshot, ids, request.principals, first=READ_AHEAD * request.k
+        request.kb.id,
+        request.snapshot,
+        ids,
+        request.principals,
+        first=max(READ_AHEAD * request.k, context.settings.rerank_k),
     )
 
 
@@ -215,7 +253,7 @@ async def _expand(context: Retrieval, request: SearchRequest, found: _Found) -> 
             }
             continue
         passages = [
-            passage(area, rank, versions[area.version], texts[area.version], parts)
+            _banded(passage(area, rank, versions[area.version], texts[area.version], parts), context.settings)
             for rank, (area, parts) in enumerate(zip(chosen, blocks, strict=True), start=1)
         ]
         folding = request.cut and context.settings.fold_duplicates
@@ -235,6 +273,10 @@ async def _expand(context: Retrieval, request: SearchRequest, found: _Found) -> 
             fates |= {item.chunk_id: f"folded: the same words as in {source}" for item in area.found}
     passages = [replace(one, rank=rank) for rank, one in enumerate(shown[: request.k], start=1)]
     return passages, [_marked(candidate, fates.get(candidate.chunk_id)) for candidate in found.candidates]
+
+
+def _banded(given: Passage, settings: RetrieveSettings) -> Passage:
+    return replace(given, band=band(given.evidence, settings))
 
 
 async def _texts(

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from types import MappingProxyType
 
 from kaijuan.index.ports import Hit
+from kaijuan.retrieve.languages import is_foreign
 from kaijuan.retrieve.ports import Query
 from kaijuan.retrieve.results import RouteScore
 
@@ -38,7 +39,8 @@ def relevance(query: Query, routes: Mapping[str, RouteScore], lowest: Mapping[st
     """Return the probability that the chunk is relevant. A route that did not list it counts with its floor."""
     if fit is None:
         return UNKNOWN
-    cosine = routes["dense"].score if "dense" in routes else lowest.get("dense", 0.0)
+    found = [standing.score for name, standing in routes.items() if name == "dense" or is_foreign(name)]
+    cosine = max(found, default=lowest.get("dense", 0.0))
     lexical = routes["lexical"].score if "lexical" in routes else 0.0
     weight = sum(query.weights.values()) or 1.0
     logit = fit.cosine * cosine + fit.density * lexical / weight + fit.constant

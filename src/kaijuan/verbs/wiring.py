@@ -32,6 +32,7 @@ from kaijuan.ingest.opening import Opener
 from kaijuan.ingest.pipeline import fingerprint, item_fingerprint, read_each
 from kaijuan.jobs.gate import GateRules
 from kaijuan.jobs.run import Ingest, Progress
+from kaijuan.retrieve.languages import Known
 from kaijuan.retrieve.pipeline import Retrieval, SearchRequest
 from kaijuan.retrieve.texts import TextShelf
 from kaijuan.verbs.chat_models import make_chat
@@ -67,6 +68,7 @@ class Wired:
         self._clock = clock
         self._closed = False
         self._fields: dict[str, set[str]] = {}
+        self._languages: dict[str, Known] = {}
         self._open_spaces: dict[str, Index] = {}
         self._parsers: ParserPool | None = None
         self._whole: Wired = self
@@ -233,6 +235,8 @@ class Wired:
             settings=self.config.retrieve,
             understanding=self.config.understanding,
             known_fields=self._fields.setdefault(kb.space, set()),
+            known_languages=self._languages.setdefault(kb.space, {}),
+            now=self._clock(),
         )
 
     async def _find(self, kb: KnowledgeBase, word: str, snapshot: int) -> Version:

@@ -2,29 +2,21 @@
 
 from __future__ import annotations
 
-import asyncio
-
 from kaijuan.core.filters import Filter
-from kaijuan.errors import ModelError
-from kaijuan.index.ports import Embedder, Hit, Index
+from kaijuan.index.ports import Hit, Index
+from kaijuan.retrieve.languages import Asked
 from kaijuan.retrieve.ports import Query
 
 
 class DenseRoute:
-    """Embeds the question and asks the index for its neighbours."""
+    """Asks the index for the neighbours of the question."""
 
     name = "dense"
 
-    def __init__(self, index: Index, embedder: Embedder, *, embed_seconds: float) -> None:
+    def __init__(self, index: Index, asked: Asked) -> None:
         self._index = index
-        self._embedder = embedder
-        self._embed_seconds = embed_seconds
+        self._asked = asked
 
     async def find(self, query: Query, k: int, where: Filter) -> list[Hit]:
         """Return the `k` chunks with the highest cosine similarity."""
-        try:
-            async with asyncio.timeout(self._embed_seconds):
-                vector = await self._embedder.embed_query(query.text)
-        except TimeoutError as error:
-            raise ModelError(f"The question was not embedded within {self._embed_seconds:g} s.") from error
-        return await self._index.search_dense(vector, k, where)
+        return await self._index.search_dense(await self._asked.vector(query.text), k, where)
