@@ -205,6 +205,7 @@ acl_binding = Table(
     Column("kb_id", _WORD, ForeignKey("knowledge_base.id"), primary_key=True),
     Column("resource", _WORD, primary_key=True),
     Column("principal", _WORD, primary_key=True),
+    Column("role", String, nullable=False, server_default=text("'reader'")),
 )
 """A document with a binding to the principal "" is governed by its own bindings, even when no other is left."""
 
@@ -352,4 +353,75 @@ abbreviation = Table(
     Column("stop", Integer, nullable=False),
     Index(None, "short_key"),
     Index(None, "long_head"),
+)
+
+account = Table(
+    "account",
+    metadata,
+    Column("tenant_id", _WORD, ForeignKey("tenant.id"), primary_key=True),
+    Column("name", _WORD, primary_key=True),
+    Column("role", String, nullable=False),
+    Column("created_at", Double, nullable=False),
+    Column("disabled_at", Double),
+)
+
+membership = Table(
+    "membership",
+    metadata,
+    Column("tenant_id", _WORD, ForeignKey("tenant.id"), primary_key=True),
+    Column("group_name", _WORD, primary_key=True),
+    Column("user_name", _WORD, primary_key=True),
+    Index(None, "tenant_id", "user_name"),
+)
+
+api_key = Table(
+    "api_key",
+    metadata,
+    Column("id", _WORD, primary_key=True),
+    Column("tenant_id", _WORD, ForeignKey("tenant.id"), nullable=False),
+    Column("user_name", _WORD, nullable=False),
+    Column("label", Text, nullable=False),
+    # SHA-256 of the secret, which is random and long: nothing slower is needed against guessing.
+    Column("digest", String, nullable=False),
+    Column("scopes", Text, nullable=False),
+    Column("bases", Text, nullable=False),
+    Column("created_at", Double, nullable=False),
+    Column("expires_at", Double),
+    Column("revoked_at", Double),
+    Column("used_at", Double),
+)
+
+audit_event = Table(
+    "audit_event",
+    metadata,
+    Column("sequence", Integer, primary_key=True, autoincrement=True),
+    Column("at", Double, nullable=False),
+    # Not foreign keys: what happened stays to be read whatever becomes of those it happened to.
+    Column("tenant_id", _WORD, nullable=False),
+    Column("who", _WORD, nullable=False),
+    Column("key_id", _WORD, nullable=False),
+    Column("action", String, nullable=False),
+    Column("resource", Text, nullable=False),
+    Column("decision", String, nullable=False),
+    Column("snapshot", Integer),
+    Column("request_id", String, nullable=False),
+    Column("detail", Text, nullable=False),
+    Column("previous", String, nullable=False),
+    Column("hash", String, nullable=False),
+    Index(None, "tenant_id", "sequence"),
+    sqlite_autoincrement=True,
+)
+
+feedback = Table(
+    "feedback",
+    metadata,
+    Column("id", _WORD, primary_key=True),
+    Column("kb_id", _WORD, ForeignKey("knowledge_base.id"), nullable=False),
+    Column("trace_id", _WORD, nullable=False),
+    Column("at", Double, nullable=False),
+    Column("by", _WORD, nullable=False),
+    Column("verdict", String, nullable=False),
+    Column("question", Text, nullable=False),
+    Column("body", Text, nullable=False),
+    Index(None, "kb_id", "at"),
 )
