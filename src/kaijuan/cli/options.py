@@ -33,6 +33,11 @@ AsOf = Annotated[
     ),
 ]
 
+Preset = Annotated[
+    str | None,
+    typer.Option("--preset", metavar="fast|balanced|thorough", help="How much care a search takes."),
+]
+
 
 def session_of(context: typer.Context, json: bool = False) -> Session:
     """Return the global options; `--json` counts before and after the command's name."""

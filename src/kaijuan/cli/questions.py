@@ -7,19 +7,20 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from kaijuan.cli import screen, shapes
-from kaijuan.cli.options import AsOf, Filters, Full, Json, K, session_of
+from kaijuan.cli.options import AsOf, Filters, Full, Json, K, Preset, session_of
 from kaijuan.cli.session import read_as_of, read_filters
 
 if TYPE_CHECKING:
     from kaijuan.sync import Kaijuan
 
 
-def search(
+def search(  # noqa: PLR0913 one argument an option
     context: typer.Context,
     query: Annotated[str, typer.Argument(metavar="QUERY", help="What to look for.")],
     k: K = 5,
     filters: Filters = None,
     as_of: AsOf = None,
+    preset: Preset = None,
     full: Full = False,
     json: Json = False,
 ) -> None:
@@ -27,7 +28,7 @@ def search(
     session = session_of(context, json)
     wanted, moment = read_filters(filters), read_as_of(as_of)
     with session.open() as base:
-        result = base.search(query, k=k, filters=wanted, as_of=moment)
+        result = base.search(query, k=k, filters=wanted, as_of=moment, preset=preset)
         early = "" if session.json or result.snapshot else before_the_first(base)
     if session.json:
         screen.show_json(shapes.search_shape(result))
@@ -46,13 +47,14 @@ def ask(
     k: K = 8,
     filters: Filters = None,
     as_of: AsOf = None,
+    preset: Preset = None,
     json: Json = False,
 ) -> None:
     """Answer a question from the documents, every sentence cited, or say that they do not answer it."""
     session = session_of(context, json)
     wanted, moment = read_filters(filters), read_as_of(as_of)
     with session.open() as base:
-        answer = base.ask(question, k=k, filters=wanted, as_of=moment)
+        answer = base.ask(question, k=k, filters=wanted, as_of=moment, preset=preset)
         early = "" if session.json or answer.snapshot else before_the_first(base)
         # A refusal does not tell whether there was anything to read.
         unread = wanted and not (session.json or answer.sentences or early)
@@ -80,6 +82,7 @@ def explain(  # noqa: PLR0913 one argument an option
     k: K = 8,
     filters: Filters = None,
     as_of: AsOf = None,
+    preset: Preset = None,
     full: Full = False,
     json: Json = False,
 ) -> None:
@@ -89,7 +92,9 @@ def explain(  # noqa: PLR0913 one argument an option
         raise typer.BadParameter("Give either --contains TEXT or --chunk ID.")
     wanted, moment = read_filters(filters), read_as_of(as_of)
     with session.open() as base:
-        explanation = base.explain(question, contains=contains, chunk=chunk, k=k, filters=wanted, as_of=moment)
+        explanation = base.explain(
+            question, contains=contains, chunk=chunk, k=k, filters=wanted, as_of=moment, preset=preset
+        )
     if session.json:
         screen.show_json(shapes.explanation_shape(explanation))
         return

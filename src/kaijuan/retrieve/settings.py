@@ -8,6 +8,8 @@ from typing import Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field
 
+from kaijuan.errors import UsageError
+
 
 class RetrieveSettings(BaseModel):
     """How passages are found. Defaults are measured by bench/retrieval.py; docs/benchmarks.md shows the runs."""
@@ -85,8 +87,10 @@ PRESETS: Mapping[str, Mapping[str, Any]] = MappingProxyType(
 
 
 def with_preset(settings: RetrieveSettings, name: str | None = None) -> RetrieveSettings:
-    """Return the settings under a preset, the configured one unless another is named."""
+    """Return the settings under a preset, the configured one unless another is named; UsageError for an unknown one."""
     name = name or settings.preset
+    if name not in PRESETS:
+        raise UsageError(f"There is no preset {name!r}.", hint=f"Known: {', '.join(PRESETS)}.")
     defaults = RetrieveSettings.model_fields
     changes = {
         key: value for key, value in PRESETS[name].items() if getattr(settings, key) == defaults[key].get_default()

@@ -18,13 +18,21 @@ from kaijuan.verbs.reading import Reading
 class Asking(Reading):
     """Answers from the documents."""
 
-    async def ask(self, question: str, *, k: int = 8, filters: Filters = (), as_of: Moment = None) -> Answer:
+    async def ask(
+        self,
+        question: str,
+        *,
+        k: int = 8,
+        filters: Filters = (),
+        as_of: Moment = None,
+        preset: str | None = None,
+    ) -> Answer:
         """Answer from the documents, every sentence cited, or refuse where they do not say."""
         wanted = arguments.filters(filters)
         snapshot = await self._snapshot(await self._kb(), as_of)
 
         async def find(more: Sequence[Filter]) -> SearchResult:
-            return await self.search(question, k=k, filters=[*wanted, *more], as_of=snapshot)
+            return await self.search(question, k=k, filters=[*wanted, *more], as_of=snapshot, preset=preset)
 
         result, given = await answer_or_look_elsewhere(question, find, self.embedder, self.config.answer)
         await self._save_trace(result, given)

@@ -27,14 +27,16 @@ class Reading(Wired):
         filters: Filters = (),
         as_of: Moment = None,
         cut: bool = True,
+        preset: str | None = None,
     ) -> SearchResult:
         """Return the best passages for a question, at most `k`.
 
         `as_of` is a snapshot number (int) or a time in seconds since 1970 (float); the head by default. `cut=False`
-        keeps weak passages too, for measuring.
+        keeps weak passages too, for measuring. `preset` is "fast", "balanced" or "thorough"; the configured one by
+        default.
         """
         request = await self._request(query, k, filters, as_of, cut=cut)
-        return await search(await self._retrieval(request.kb), request, trace_id=new_id())
+        return await search(await self._retrieval(request.kb, preset), request, trace_id=new_id())
 
     async def explain(
         self,
@@ -45,10 +47,11 @@ class Reading(Wired):
         k: int = 8,
         filters: Filters = (),
         as_of: Moment = None,
+        preset: str | None = None,
     ) -> Explanation:
         """Say, stage by stage, why the passages that hold a text, or a chunk, were or were not used."""
         request = await self._request(question, k, filters, as_of)
-        context = await self._retrieval(request.kb)
+        context = await self._retrieval(request.kb, preset)
         return await explain(context, request, contains=contains, chunk=chunk, trace_id=new_id())
 
     async def list(self, *, as_of: Moment = None) -> builtins.list[Version]:

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 from urllib.parse import unquote, urlsplit
 
-from kaijuan.core.documents import PageBox, Version
+from kaijuan.core.documents import Chunk, PageBox, Version
 from kaijuan.core.spans import Span
 from kaijuan.errors import KaijuanError
 
@@ -263,6 +263,9 @@ def passage_shape(passage: Passage) -> Json:
         "boxes": boxes_shape(passage.boxes),
         "routes": {route: _route(score) for route, score in passage.routes.items()},
         "also": list(passage.also),
+        "evidence": None if passage.evidence is None else round(passage.evidence, SCORE_DECIMALS),
+        "band": passage.band,
+        "validity": passage.validity,
     }
 
 
@@ -285,6 +288,20 @@ def citation_shape(citation: Citation) -> Json:
         "boxes": boxes_shape(citation.boxes),
         "span": plain(citation.span),
         "quote": citation.quote,
+    }
+
+
+def chunk_line(chunk: Chunk) -> Json:
+    """One chunk of a document, without its words."""
+    return {
+        "id": chunk.id,
+        "level": chunk.level.value,
+        "span": plain(chunk.span),
+        "parent_id": chunk.parent_id,
+        "title_path": list(chunk.title_path),
+        "tokens": chunk.tokens,
+        "strategy": chunk.strategy,
+        "mark": chunk.mark,
     }
 
 

@@ -34,6 +34,7 @@ from kaijuan.jobs.gate import GateRules
 from kaijuan.jobs.run import Ingest, Progress
 from kaijuan.retrieve.languages import Known
 from kaijuan.retrieve.pipeline import Retrieval, SearchRequest
+from kaijuan.retrieve.settings import with_preset
 from kaijuan.retrieve.texts import TextShelf
 from kaijuan.verbs.chat_models import make_chat
 
@@ -226,13 +227,14 @@ class Wired:
             cut=cut,
         )
 
-    async def _retrieval(self, kb: KnowledgeBase) -> Retrieval:
+    async def _retrieval(self, kb: KnowledgeBase, preset: str | None = None) -> Retrieval:
+        settings = with_preset(self.config.retrieve, preset)
         return Retrieval(
             catalog=self.catalog,
             index=await self._index(kb),
             embedder=self.embedder,
             texts=self.texts,
-            settings=self.config.retrieve,
+            settings=settings,
             understanding=self.config.understanding,
             known_fields=self._fields.setdefault(kb.space, set()),
             known_languages=self._languages.setdefault(kb.space, {}),
