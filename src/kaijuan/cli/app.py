@@ -16,6 +16,7 @@ from typing import Annotated, NoReturn
 import typer
 
 from kaijuan.cli import (
+    archives,
     chunks,
     demo,
     documents,
@@ -26,6 +27,7 @@ from kaijuan.cli import (
     review,
     screen,
     shapes,
+    snapshots,
     upkeep,
 )
 from kaijuan.cli.groups import Command, Group
@@ -111,14 +113,17 @@ for command in (
     documents.list_,
     documents.show,
     upkeep.status,
-    upkeep.snapshots,
     upkeep.rebuild,
     upkeep.doctor,
+    archives.gc,
+    archives.export,
+    archives.import_,
     parsing.parse,
     demo.demo,
     upkeep.version,
 ):
     app.command(command.__name__.rstrip("_"), cls=Command)(command)
+app.add_typer(snapshots.app)
 app.add_typer(review.app)
 app.add_typer(duplicates.app)
 app.add_typer(chunks.app)

@@ -49,11 +49,12 @@ def read_filters(expressions: list[str] | None) -> tuple[Filter, ...]:
     return tuple(parse_filter(expression) for expression in expressions or ())
 
 
-def read_as_of(text: str | None) -> int | float | None:
+def read_as_of(text: str | None) -> int | float | str | None:
     """Read --as-of: a snapshot number stays an integer, a local date or time becomes seconds since 1970 (UTC).
 
-    A date alone means the end of that day, so that what was published on it counts.
+    A date alone means the end of that day, so that what was published on it counts. What begins with a letter may be
+    the tag of a snapshot, which the engine knows.
     """
     from kaijuan.core.arguments import moment
 
-    return moment(text)
+    return text if text is not None and text[:1].isalpha() else moment(text)

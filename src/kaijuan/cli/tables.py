@@ -123,16 +123,22 @@ def snapshots(found: Sequence[Snapshot]) -> Iterator[RenderableType]:
     if not found:
         yield Text("Nothing has been published yet.")
         return
-    table = _table("snapshot", "published", "documents", "chunks", "since the one before")
+    tagged = any(snapshot.tags for snapshot in found)
+    table = _table(
+        "snapshot", "published", "documents", "chunks", "since the one before", *(("tags",) if tagged else ())
+    )
     before = Snapshot(number=0, created_at=0.0)
     for snapshot in found:
         cells = (snapshot.number, when(snapshot.created_at), snapshot.documents, snapshot.chunks)
-        table.add_row(*(Text(str(cell)) for cell in cells), Text(_difference(before, snapshot)))
+        tags = (Text(screen.line(", ".join(snapshot.tags))),) if tagged else ()
+        table.add_row(*(Text(str(cell)) for cell in cells), Text(_difference(before, snapshot)), *tags)
         before = snapshot
     yield table
 
 
 def _difference(before: Snapshot, after: Snapshot) -> str:
+    if after.number > before.number + 1 and before.number:
+        return f"{after.documents - before.documents:+} documents since snapshot {before.number}"
     documents, chunks = after.documents - before.documents, after.chunks - before.chunks
     if not documents:
         return f"changed documents, {chunks:+} chunks"

@@ -1,4 +1,4 @@
-"""Commands about the knowledge base itself: status, snapshots, rebuild, doctor, version."""
+"""Commands about the knowledge base itself: status, rebuild, doctor, version."""
 
 from __future__ import annotations
 
@@ -25,19 +25,6 @@ def status(context: typer.Context, json: Json = False) -> None:
     from kaijuan.cli import tables
 
     screen.show(*tables.status(found))
-
-
-def snapshots(context: typer.Context, json: Json = False) -> None:
-    """List the snapshots that --as-of can name, oldest first."""
-    session = session_of(context, json)
-    with session.open() as base:
-        found = base.snapshots()
-    if session.json:
-        screen.show_json(shapes.snapshots_shape(found))
-        return
-    from kaijuan.cli import tables
-
-    screen.show(*tables.snapshots(found))
 
 
 def rebuild(context: typer.Context, json: Json = False) -> None:
