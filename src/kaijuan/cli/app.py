@@ -22,6 +22,7 @@ from kaijuan.cli import (
     documents,
     duplicates,
     evaluation,
+    glossary,
     parsing,
     questions,
     review,
@@ -126,6 +127,7 @@ for command in (
 app.add_typer(snapshots.app)
 app.add_typer(review.app)
 app.add_typer(duplicates.app)
+app.add_typer(glossary.app)
 app.add_typer(chunks.app)
 app.add_typer(evaluation.app)
 
