@@ -6,6 +6,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
 
+from kaijuan.answer.checking.claims import Fault
+from kaijuan.answer.notes import Note
 from kaijuan.core.citations import Citation
 
 
@@ -23,10 +25,14 @@ class Status(StrEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AnswerSentence:
-    """One statement in the documents' own words. `citations` are ids of this answer's citations, at least one."""
+    """One statement. `citations` are ids of this answer's citations, at least one."""
 
     text: str
     citations: tuple[str, ...]
+    support: float | None = None
+    """Estimated probability, 0 to 1, that the cited words carry it; None where that was not checked."""
+    faults: tuple[Fault, ...] = ()
+    """What its cited words do not carry, where it is shown all the same."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -39,9 +45,15 @@ class Answer:
     sentences: tuple[AnswerSentence, ...] = ()
     citations: tuple[Citation, ...] = ()
     notes: tuple[str, ...] = ()
+    """The words of `remarks`, for people."""
+    remarks: tuple[Note, ...] = ()
+    """What must be said beside the answer, by kind and with the citations it speaks of."""
     confidence: float = 0.0
     """Estimated probability, 0 to 1, that the evidence suffices."""
     snapshot: int
     model: str = "extractive"
+    cache: str = ""
+    """"hit" or "similar" where it was kept from an earlier request, "shared" with one under way, "miss", or "" without
+    a cache."""
     trace_id: str
     timings_ms: Mapping[str, float] = field(default_factory=dict)

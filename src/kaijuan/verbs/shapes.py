@@ -15,7 +15,7 @@ from kaijuan.core.spans import Span
 from kaijuan.errors import KaijuanError
 
 if TYPE_CHECKING:
-    from kaijuan.answer.results import Answer
+    from kaijuan.answer.results import Answer, AnswerSentence
     from kaijuan.core.citations import Citation
     from kaijuan.core.reviews import Review
     from kaijuan.core.snapshots import Snapshot
@@ -107,13 +107,26 @@ def answer_shape(answer: Answer) -> Json:
         "question": answer.question,
         "status": plain(answer.status),
         "answer": answer.answer,
-        "sentences": [{"text": item.text, "citations": list(item.citations)} for item in answer.sentences],
+        "sentences": [_sentence(item) for item in answer.sentences],
         "citations": [citation_shape(citation) for citation in answer.citations],
         "notes": list(answer.notes),
+        "remarks": plain(answer.remarks),
+        "confidence": answer.confidence,
+        "cache": answer.cache,
         "snapshot": answer.snapshot,
         "model": answer.model,
         "trace_id": answer.trace_id,
         "timings_ms": _times(answer.timings_ms),
+    }
+
+
+def _sentence(sentence: AnswerSentence) -> Json:
+    support = None if sentence.support is None else round(sentence.support, SCORE_DECIMALS)
+    return {
+        "text": sentence.text,
+        "citations": list(sentence.citations),
+        "support": support,
+        "faults": plain(sentence.faults),
     }
 
 
@@ -277,9 +290,11 @@ def citation_shape(citation: Citation) -> Json:
     """One citation of `ask`."""
     return {
         "id": citation.id,
+        "ref": citation.ref,
         "document_id": citation.document_id,
         "version_id": citation.version_id,
         "chunk_id": citation.chunk_id,
+        "block_id": citation.block_id,
         "source": citation.source,
         "path": path_of(citation.source),
         "title": citation.title,
@@ -288,6 +303,7 @@ def citation_shape(citation: Citation) -> Json:
         "boxes": boxes_shape(citation.boxes),
         "span": plain(citation.span),
         "quote": citation.quote,
+        "content_hash": citation.content_hash,
     }
 
 

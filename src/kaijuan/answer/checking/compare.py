@@ -1,0 +1,434 @@
+"""What a claim says otherwise than its evidence: told by laying the one along the other."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from difflib import SequenceMatcher
+
+from kaijuan.answer.checking.claims import Fault, FaultKind
+from kaijuan.answer.checking.reading import Reading, Token, TokenKind, read
+from kaijuan.core.text.sentences import sentences
+
+MOST_SENTENCES = 4
+"""Sentences of the evidence that one claim is laid along."""
+ADDS = 0.07
+"""Share of a claim that a further sentence must hold beyond those before it."""
+SHORT = 4
+"""Tokens of a stretch in which a claim says one thing and the evidence another; longer ones are other sentences."""
+_VALUES = frozenset({TokenKind.AMOUNT, TokenKind.DAY})
+_NAMES = frozenset({TokenKind.NAME})
+_MOST_PAIRS = 200
+_PASSIVE = re.compile(r"被|由|遭|受到|为.{1,12}所|\bby\b|\bof\b")
+_AND = re.compile(r"(?:[\s,，、/;；&]|和|与|及|以及|跟|同|或|and|or|vs\.?|与其|。|\W)*")
+_LATIN = re.compile(r"[a-z0-9]")
+_MARKS = re.compile(r"[\W_]+")
+
+Op = tuple[str, int, int, int, int]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Evidence:
+    """The texts a claim cites, read: the sentences nearest to the claim in `focus`, everything in `all`."""
+
+    focus: tuple[Token, ...]
+    focus_text: str
+    """Normalised."""
+    focus_written: str
+    all: tuple[Token, ...]
+    folded: str
+    squeezed: str
+    """Without anything but letters and digits."""
+    languages: frozenset[str]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Comparison:
+    """A claim laid along its evidence. Shares are of the claim's content, 0 to 1."""
+
+    faults: tuple[Fault, ...]
+    coverage: float
+    """What the nearest sentences hold."""
+    held: float
+    """What the evidence holds anywhere."""
+    aligned: float
+    """What they hold in the same order."""
+    replaced: float
+    """What stands where the evidence has something else, and which it has nowhere."""
+    focus: str
+    """The nearest sentences, as written."""
+    foreign: bool
+    """Whether claim and evidence are in different languages, so that words say nothing."""
+
+
+def compare(claim_text: str, texts: Sequence[str]) -> Comparison:
+    """Lay a claim along its evidence and say what differs."""
+    claim = read(claim_text)
+    evidence = _evidence(claim, texts)
+    foreign = bool(claim.language) and bool(evidence.languages) and claim.language not in evidence.languages
+    tokens = _unified(claim.tokens, evidence)
+    ops = _operations(tokens, evidence.focus)
+    found = [*_absent_values(tokens, evidence), *_absent_names(tokens, evidence, foreign)]
+    if not foreign:
+        found += _stretches(tokens, evidence, ops)
+        found += _passed_over(tokens, evidence.focus, ops)
+        found += _denied(tokens, evidence.focus, ops)
+        found += _turned(tokens, evidence.focus, ops)
+        found += _swapped(claim, tokens, evidence)
+    weights = sum(token.weight for token in tokens) or 1.0
+    return Comparison(
+        faults=tuple(dict.fromkeys(found)),
+        coverage=sum(token.weight for token in tokens if _has(token, evidence.focus, evidence.focus_text)) / weights,
+        held=sum(token.weight for token in tokens if _has(token, evidence.all, evidence.folded)) / weights,
+        aligned=sum(tokens[at].weight for at in _matched(ops)) / weights,
+        replaced=sum(token.weight for token in _lone(tokens, evidence, ops)) / weights,
+        focus=evidence.focus_written,
+        foreign=foreign,
+    )
+
+
+def _evidence(claim: Reading, texts: Sequence[str]) -> Evidence:
+    """Read the evidence, and choose the sentences that hold most of the claim, each for what it adds."""
+    spans = [(text, span) for text in texts for span in sentences(text)]
+    readings = [read(span.of(text)) for text, span in spans]
+    chosen: list[int] = []
+    left = list(claim.tokens)
+    whole = sum(token.weight for token in left) or 1.0
+    while len(chosen) < MOST_SENTENCES:
+        gains = [
+            (sum(token.weight for token in left if _has(token, reading.tokens, reading.folded)), -at)
+            for at, reading in enumerate(readings)
+            if at not in chosen
+        ]
+        gain, at = max(gains, default=(0.0, 0))
+        if gain < ADDS * whole and (chosen or gain == 0):
+            break
+        chosen.append(-at)
+        best = readings[-at]
+        left = [token for token in left if not _has(token, best.tokens, best.folded)]
+    near = [readings[at] for at in sorted(chosen)] or readings[:1]
+    folded = "\n".join(reading.folded for reading in readings)
+    return Evidence(
+        focus=tuple(_joined(near)),
+        focus_text="\n".join(reading.folded for reading in near),
+        focus_written=" ".join(reading.text for reading in near),
+        all=tuple(_joined(readings)),
+        folded=folded,
+        squeezed=_MARKS.sub("", folded),
+        languages=frozenset(reading.language for reading in readings if reading.language),
+    )
+
+
+def _joined(readings: Sequence[Reading]) -> Iterator[Token]:
+    """Yield the tokens of several texts as of one, with places and clauses counted on."""
+    place = clause = 0
+    for reading in readings:
+        for token in reading.tokens:
+            yield replace(token, start=token.start + place, end=token.end + place, clause=token.clause + clause)
+        place += len(reading.folded) + 1
+        clause += max((token.clause for token in reading.tokens), default=0) + 1
+
+
+def says(claimed: Token, said: Token) -> bool:
+    """Say whether a value of the evidence is the claim's, in another unit or more exact perhaps."""
+    if claimed.key == said.key:
+        return True
+    if claimed.day or said.day:
+        return bool(claimed.day and said.day and claimed.day.is_said_by(said.day))
+    return bool(claimed.amount and said.amount) and _measures(claimed, said)
+
+
+def _measures(claimed: Token, said: Token) -> bool:
+    one, other = claimed.measure, said.measure
+    first, second = claimed.amount, said.amount
+    if first is None or second is None or (one and second.unit) or (other and first.unit):
+        return False
+    if one and other:
+        difference = abs(first.value * one.factor - second.value * other.factor)
+        return one.dimension == other.dimension and difference * 2 <= first.step * one.factor
+    return replace(first, measure="").is_said_by(replace(second, measure=""))
+
+
+def _plain(one: Token, other: Token) -> bool:
+    """Say whether two amounts are the same number, whatever they count."""
+    return one.amount is not None and other.amount is not None and one.amount.value == other.amount.value
+
+
+def _unified(tokens: Sequence[Token], evidence: Evidence) -> list[Token]:
+    """Return the claim's tokens with the keys that the evidence has for the same values and names."""
+    known = {token.key for token in evidence.focus}
+    unified: list[Token] = []
+    for token in tokens:
+        if token.key not in known and token.kind in _VALUES:
+            same = next((other for other in (*evidence.focus, *evidence.all) if says(token, other)), None)
+            token = replace(token, key=same.key) if same else token
+        unified.append(token)
+    return unified
+
+
+def _has(token: Token, others: Sequence[Token], folded: str) -> bool:
+    """Say whether tokens or text have what a token of the claim says."""
+    if token.kind in _VALUES:
+        return any(says(token, other) for other in others)
+    if any(token.key == other.key for other in others):
+        return True
+    return token.kind in (TokenKind.NAME, TokenKind.WORD) and not _LATIN.match(token.key) and token.key in folded
+
+
+def _operations(tokens: Sequence[Token], focus: Sequence[Token]) -> list[Op]:
+    matcher = SequenceMatcher(None, [one.key for one in tokens], [one.key for one in focus], autojunk=False)
+    return [(op, *places) for op, *places in matcher.get_opcodes()]  # type: ignore[misc]
+
+
+def _matched(ops: Sequence[Op]) -> Iterator[int]:
+    for op, start, end, _, _ in ops:
+        if op == "equal":
+            yield from range(start, end)
+
+
+def _lone(tokens: Sequence[Token], evidence: Evidence, ops: Sequence[Op]) -> Iterator[Token]:
+    for op, start, end, _, _ in ops:
+        if op == "replace":
+            yield from (one for one in tokens[start:end] if not _has(one, evidence.all, evidence.folded))
+
+
+def _absent_values(tokens: Sequence[Token], evidence: Evidence) -> Iterator[Fault]:
+    """Yield the numbers and dates that the evidence has nowhere."""
+    for token in tokens:
+        if token.kind not in _VALUES or any(says(token, other) for other in evidence.all):
+            continue
+        if token.day and _assembled(token, evidence):
+            continue
+        if token.kind is TokenKind.DAY:
+            near = next((other for other in evidence.focus if other.kind is TokenKind.DAY), None)
+            yield Fault(kind=FaultKind.DATE, detail=token.text, said=near.text if near else "")
+            continue
+        same = next((other for other in evidence.all if _plain(token, other)), None)
+        if same is None:
+            near = next((other for other in evidence.focus if _alike(token, other)), None)
+            yield Fault(kind=FaultKind.NUMBER, detail=token.text, said=near.text if near else "")
+        elif _units_differ(token, same):
+            yield Fault(kind=FaultKind.UNIT, detail=token.text, said=same.text)
+
+
+def _units_differ(one: Token, other: Token) -> bool:
+    """Say whether two amounts are measured in known units, and not in the same."""
+    first, second = (
+        token.measure.dimension if token.measure else token.amount.unit if token.amount else ""
+        for token in (one, other)
+    )
+    return bool(first) and bool(second)
+
+
+def _alike(one: Token, other: Token) -> bool:
+    """Say whether two values are of one kind and measured alike, so that one can stand in the other's place."""
+    if one.kind is not other.kind:
+        return False
+    if one.kind is TokenKind.DAY:
+        return True
+    if one.measure or other.measure:
+        return bool(one.measure and other.measure) and one.measure.dimension == other.measure.dimension  # type: ignore[union-attr]
+    return bool(one.amount and other.amount) and one.amount.unit == other.amount.unit  # type: ignore[union-attr]
+
+
+def _assembled(token: Token, evidence: Evidence) -> bool:
+    """Say whether a date is said in parts: the year in one place, month and day in another (1998年……7月3日)."""
+    day = token.day
+    if day is None:
+        return False
+    days = [other.day for other in evidence.all if other.day]
+    parts = [(day.year, "year"), (day.month, "month"), (day.day, "day")]
+    if day.year is not None and day.month is not None:
+        later = any(
+            one.year is None and one.month == day.month and (day.day is None or one.day == day.day) for one in days
+        )
+        return later and any(one.year == day.year for one in days)
+    return all(value is None or any(getattr(one, name) == value for one in days) for value, name in parts)
+
+
+def _absent_names(tokens: Sequence[Token], evidence: Evidence, foreign: bool) -> Iterator[Fault]:
+    """Yield the names that the evidence has nowhere; across languages only what is written alike in both."""
+    initials = _initials(evidence.all)
+    for token in tokens:
+        if token.kind is not TokenKind.NAME or _has(token, evidence.all, evidence.folded):
+            continue
+        if foreign and not any(map(str.isdigit, token.key)):
+            continue
+        squeezed = _MARKS.sub("", token.text.casefold())
+        if squeezed in evidence.squeezed or squeezed in initials:
+            continue
+        yield Fault(kind=FaultKind.NAME, detail=token.text)
+
+
+def _initials(tokens: Sequence[Token]) -> frozenset[str]:
+    """Return the short forms that runs of capital words would have: nfl for National Football League."""
+    found: set[str] = set()
+    run = ""
+    for token in tokens:
+        run = run + token.text[:1].casefold() if token.capital else ""
+        found.update(run[at:] for at in range(len(run) - 1))
+    return frozenset(found)
+
+
+def _stretches(tokens: Sequence[Token], evidence: Evidence, ops: Sequence[Op]) -> Iterator[Fault]:
+    """Yield what stands in the place of another value or name of the evidence, though it may have it elsewhere."""
+    for op, start, end, first, last in ops:
+        mine, theirs = tokens[start:end], evidence.focus[first:last]
+        if op != "replace" or len(mine) > SHORT or len(theirs) > SHORT or not _held_between(ops, start, end):
+            continue
+        for token in mine:
+            if token.kind in _VALUES:
+                rival = next((other for other in theirs if _alike(token, other) and not says(token, other)), None)
+                if rival is not None and not any(says(other, rival) for other in tokens):
+                    kind = FaultKind.DATE if token.kind is TokenKind.DAY else FaultKind.NUMBER
+                    yield Fault(kind=kind, detail=token.text, said=rival.text)
+            elif token.kind is TokenKind.NAME:
+                rival = next((other for other in theirs if other.kind is TokenKind.NAME), None)
+                if rival is not None and not any(other.key == rival.key for other in tokens):
+                    yield Fault(kind=FaultKind.NAME, detail=token.text, said=rival.text)
+
+
+def _passed_over(tokens: Sequence[Token], focus: Sequence[Token], ops: Sequence[Op]) -> Iterator[Fault]:
+    """Yield values that belong to something else: between them and what the claim says them of stands another."""
+    for op, start, end, first, last in ops:
+        if op != "delete" or start == 0 or end >= len(tokens) or tokens[end].kind not in _VALUES:
+            continue
+        near = focus[first : min(last, first + 2)]
+        rival = next((one for one in near if _alike(tokens[end], one) and not says(tokens[end], one)), None)
+        if rival is not None and not any(says(other, rival) for other in tokens):
+            kind = FaultKind.DATE if rival.kind is TokenKind.DAY else FaultKind.NUMBER
+            yield Fault(kind=kind, detail=tokens[end].text, said=rival.text)
+
+
+def _held_between(ops: Sequence[Op], start: int, end: int) -> bool:
+    """Say whether the claim agrees with the evidence on both sides of a stretch, or on its only side."""
+    equal = [(first, last) for op, first, last, _, _ in ops if op == "equal"]
+    before = start == 0 or any(last == start for _, last in equal)
+    after = not any(first >= end for first, _ in equal) or any(first == end for first, _ in equal)
+    return before and after and bool(equal)
+
+
+def _denied(tokens: Sequence[Token], focus: Sequence[Token], ops: Sequence[Op]) -> Iterator[Fault]:
+    """Yield denials that stand on one side only, where what they deny is said on both."""
+    for at, (op, start, end, first, last) in enumerate(ops):
+        mine, theirs = tokens[start:end], focus[first:last]
+        ours, others = _denials(mine), _denials(theirs)
+        if op == "equal" or ours == others:
+            continue
+        follows = at + 1 < len(ops) and ops[at + 1][0] == "equal"
+        if op == "replace" and len(mine) <= SHORT and len(theirs) <= SHORT and ours != others:
+            yield _denial(mine, theirs)
+        elif op != "replace" and follows and (mine or theirs)[-1].kind is TokenKind.DENIAL:
+            nearer = tokens[end].start - mine[-1].end if mine else focus[last].start - theirs[-1].end
+            if nearer <= _NEAR:
+                yield _denial(mine, theirs)
+
+
+_NEAR = 24
+"""Characters between a denial and what it denies."""
+
+
+def _denials(tokens: Sequence[Token]) -> int:
+    return sum(token.kind is TokenKind.DENIAL for token in tokens) % 2
+
+
+def _denial(mine: Sequence[Token], theirs: Sequence[Token]) -> Fault:
+    words = (next((one.text for one in side if one.kind is TokenKind.DENIAL), "") for side in (mine, theirs))
+    return Fault(kind=FaultKind.NEGATION, detail=next(words), said=next(words))
+
+
+def _turned(tokens: Sequence[Token], focus: Sequence[Token], ops: Sequence[Op]) -> Iterator[Fault]:
+    """Yield words whose opposite the evidence has instead, in a clause that says something of the claim."""
+    matched = set(_matched(ops))
+    clauses = {focus[at].clause for op, _, _, start, end in ops if op == "equal" for at in range(start, end)}
+    near = [token for token in focus if token.clause in clauses]
+    for at, token in enumerate(tokens):
+        if token.kind is not TokenKind.TURN or at in matched or any(one.key == token.key for one in near):
+            continue
+        rival = next((one for one in near if one.axis == token.axis and one.sign == -token.sign), None)
+        if rival is not None and not any(one.key == rival.key for one in tokens):
+            kind = FaultKind.NEGATION if token.axis == "permission" else FaultKind.COMPARISON
+            yield Fault(kind=kind, detail=token.text, said=rival.text)
+
+
+def _swapped(claim: Reading, tokens: Sequence[Token], evidence: Evidence) -> Iterator[Fault]:
+    """Yield two things of a claim that would fit the evidence in each other's place."""
+    keys, other = [token.key for token in tokens], [token.key for token in evidence.focus]
+    length, aligned = _longest_common(keys, other)
+    groups = _groups(tokens)
+    tried = 0
+    for one in range(len(groups)):
+        for two in range(one + 1, len(groups)):
+            first, second = groups[one], groups[two]
+            loose = any(at not in aligned for group in (first, second) for at in range(*group))
+            if not loose or not _swappable(claim, tokens, first, second, evidence) or tried >= _MOST_PAIRS:
+                continue
+            tried += 1
+            swapped = [
+                *keys[: first[0]],
+                *keys[slice(*second)],
+                *keys[first[1] : second[0]],
+                *keys[slice(*first)],
+                *keys[second[1] :],
+            ]
+            if _longest_common(swapped, other)[0] >= length + 2:
+                words = (tokens[first[0]].text, tokens[second[0]].text)
+                yield Fault(kind=FaultKind.NAME, detail=" ↔ ".join(words))
+                return
+
+
+def _groups(tokens: Sequence[Token]) -> list[tuple[int, int]]:
+    """Return the tokens as half-open ranges, with names of several words in one."""
+    groups: list[tuple[int, int]] = []
+    for at, token in enumerate(tokens):
+        last = groups[-1] if groups else None
+        joins = (
+            last is not None
+            and token.kind is tokens[at - 1].kind is TokenKind.NAME
+            and token.start - tokens[at - 1].end <= 1
+        )
+        if last is not None and joins:
+            groups[-1] = (last[0], at + 1)
+        else:
+            groups.append((at, at + 1))
+    return groups
+
+
+def _swappable(
+    claim: Reading, tokens: Sequence[Token], one: tuple[int, int], two: tuple[int, int], evidence: Evidence
+) -> bool:
+    """Say whether two things are of one kind, both known to the evidence, and more than two of a list there."""
+    first, second = tokens[one[0]], tokens[two[0]]
+    kinds = {TokenKind.WORD if token.kind is TokenKind.NAME else token.kind for token in (first, second)}
+    if len(kinds) != 1 or kinds & {TokenKind.DENIAL, TokenKind.TURN} or first.key == second.key:
+        return False
+    places = [[other for other in evidence.focus if other.key == token.key] for token in (first, second)]
+    if not all(places):
+        return False
+    early, late = sorted((places[0][0], places[1][0]), key=lambda token: token.start)
+    between = evidence.focus_text[early.end : late.start]
+    if _AND.fullmatch(between):
+        return False
+    mine = claim.folded[tokens[one[1] - 1].end : second.start]
+    # Who did it comes last where the verb is passive: then the order must differ.
+    return (_PASSIVE.search(mine) is None) == (_PASSIVE.search(between) is None)
+
+
+def _longest_common(one: Sequence[str], other: Sequence[str]) -> tuple[int, set[int]]:
+    """Return the length of the longest common subsequence, and which places of `one` are in it."""
+    rows = [[0] * (len(other) + 1) for _ in range(len(one) + 1)]
+    for at in range(len(one) - 1, -1, -1):
+        for to in range(len(other) - 1, -1, -1):
+            rows[at][to] = rows[at + 1][to + 1] + 1 if one[at] == other[to] else max(rows[at + 1][to], rows[at][to + 1])
+    places: set[int] = set()
+    at = to = 0
+    while at < len(one) and to < len(other):
+        if one[at] == other[to]:
+            places.add(at)
+            at, to = at + 1, to + 1
+        elif rows[at + 1][to] >= rows[at][to + 1]:
+            at += 1
+        else:
+            to += 1
+    return rows[0][0], places
