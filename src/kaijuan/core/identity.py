@@ -10,6 +10,9 @@ OPERATOR = "all"
 """The principal of whoever runs the home: the local command, the local user of a service without identity, and the
 owners of a tenant. Every new base is readable by it, and by nobody else."""
 
+FOLDER = "folder:"
+"""Begins the resource that stands for all documents whose address begins with what follows."""
+
 
 class Action(StrEnum):
     """What a caller wants to do with a base."""
@@ -73,6 +76,63 @@ class Who:
     def is_owner(self) -> bool:
         """Whether the caller runs the tenant."""
         return self.local or self.role is Role.OWNER
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Account:
+    """A user of a tenant. Users of tokens need none; it gives them a role, or shuts them out."""
+
+    tenant: str
+    name: str
+    role: Role
+    created_at: float
+    """Seconds since 1970, UTC."""
+    disabled_at: float | None = None
+    groups: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ApiKey:
+    """A key without its secret, of which only `digest` is kept."""
+
+    id: str
+    tenant: str
+    user: str
+    label: str
+    digest: str
+    scopes: frozenset[Action]
+    created_at: float
+    bases: frozenset[str] | None = None
+    """Names of the only bases that it opens; None for all that its user may use."""
+    expires_at: float | None = None
+    revoked_at: float | None = None
+    used_at: float | None = None
+
+    def is_valid(self, now: float) -> bool:
+        """Say whether it opens anything at this moment."""
+        return self.revoked_at is None and (self.expires_at is None or now < self.expires_at)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AuditEvent:
+    """One line of the audit log: who did what to what, and whether they might."""
+
+    at: float
+    tenant: str
+    who: str
+    action: str
+    resource: str
+    decision: str
+    """"allowed" or "denied"."""
+    key: str = ""
+    snapshot: int | None = None
+    request: str = ""
+    detail: str = ""
+    sequence: int = 0
+    previous: str = ""
+    """Hash of the line before."""
+    hash: str = ""
+    """Of this line and `previous`, so that no line can be changed or dropped unseen."""
 
 
 TENANT = "tenant"

@@ -15,9 +15,11 @@ from kaijuan.core.ids import ChunkId, DocumentId, KbId, RunId, VersionId
 from kaijuan.core.reviews import Review, ReviewState
 from kaijuan.core.snapshots import Snapshot
 from kaijuan.core.spans import Span
+from kaijuan.index.access import AccessReader, AccessWriter
 from kaijuan.index.catalog_chunks import ChunkWorkReader, ChunkWorkWriter
 from kaijuan.index.catalog_glossary import GlossaryReader, GlossaryWriter
 from kaijuan.index.history import CatalogHistory
+from kaijuan.index.identity import People
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -170,7 +172,7 @@ class Standing:
     """The version that the snapshot shows."""
 
 
-class CatalogWriter(GlossaryWriter, ChunkWorkWriter, Protocol):
+class CatalogWriter(AccessWriter, GlossaryWriter, ChunkWorkWriter, Protocol):
     """Everything that changes the catalog. Each method is one transaction.
 
     Staging: rows with `valid_from` = target, and `valid_to` = target on what they replace, are invisible to
@@ -241,26 +243,11 @@ class CatalogWriter(GlossaryWriter, ChunkWorkWriter, Protocol):
     async def roll_back(self, run: Run, *, now: float, reason: str = "") -> None:
         """End the run without a trace in any snapshot; its report and the reason are kept. Repeatable."""
 
-    async def grant(self, kb: KbId, resource: str, principal: str) -> None:
-        """Let a principal read a knowledge base (resource = its id) or one document; bumps the policy version.
-
-        A document with bindings of its own is governed by them alone, otherwise by its knowledge base's.
-        """
-
-    async def revoke(self, kb: KbId, resource: str, principal: str) -> None:
-        """Take a binding away; bumps the policy version.
-
-        A document whose last reader is revoked is closed to everybody, not opened to its base's readers.
-        """
-
-    async def inherit(self, kb: KbId, document: DocumentId) -> None:
-        """Let a document be governed by its knowledge base again; bumps the policy version."""
-
     async def save_trace(self, trace: StoredTrace, *, keep: int) -> None:
         """Store a trace and drop all but the newest `keep` of that knowledge base."""
 
 
-class CatalogReader(GlossaryReader, ChunkWorkReader, Protocol):
+class CatalogReader(AccessReader, GlossaryReader, ChunkWorkReader, Protocol):
     """Everything that readers ask. All answers hold for the snapshot given.
 
     What is asked for by id (`version`, `versions_by_id`, `chunks`, `chunks_of`, `blocks_of`) is found even when it
@@ -343,9 +330,6 @@ class CatalogReader(GlossaryReader, ChunkWorkReader, Protocol):
     ) -> tuple[set[ChunkId], Families]:
         """`authorise`, and the families of the first few in the order of `ids` that are allowed, in one call."""
 
-    async def principals_of(self, kb: KbId, documents: Collection[DocumentId]) -> dict[DocumentId, frozenset[str]]:
-        """Return who may read each document now: its own bindings, or its knowledge base's."""
-
     async def signatures(self, run: Run) -> list[Signed]:
         """Versions with a signature that the run's snapshot will show, oldest first."""
 
@@ -367,5 +351,5 @@ class CatalogReader(GlossaryReader, ChunkWorkReader, Protocol):
     async def close(self) -> None: ...
 
 
-class Catalog(CatalogWriter, CatalogReader, CatalogHistory, Protocol):
+class Catalog(CatalogWriter, CatalogReader, CatalogHistory, People, Protocol):
     """The whole catalog."""

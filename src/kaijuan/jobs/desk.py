@@ -7,7 +7,6 @@ from dataclasses import dataclass
 from urllib.parse import quote
 
 from kaijuan.core.duplicates import Duplicate, Ruling
-from kaijuan.core.ids import document_id
 from kaijuan.core.reviews import Review, ReviewState
 from kaijuan.errors import NotFoundError, UsageError
 from kaijuan.index.catalog import Catalog, KnowledgeBase
@@ -21,9 +20,9 @@ async def on_desk(
 ) -> list[Review]:
     """Return the reviews in these states whose document a reader may read, oldest first."""
     found = await catalog.reviews(kb.id, states)
-    ids = {review.id: document_id(kb.id, review.source) for review in found}
-    readers = await catalog.principals_of(kb.id, set(ids.values()))
-    return [review for review in found if not readers[ids[review.id]].isdisjoint(principals)]
+    # By source: what was never stored has no document that a folder's readers could be told from.
+    readers = await catalog.readers_of(kb.id, {review.source for review in found})
+    return [review for review in found if not readers[review.source].isdisjoint(principals)]
 
 
 async def picked(

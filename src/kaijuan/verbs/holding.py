@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from urllib.parse import quote
 
-from kaijuan.core.ids import RunId, document_id
+from kaijuan.core.ids import RunId
 from kaijuan.errors import NotFoundError, OversizeDocumentError, UsageError
 from kaijuan.index.catalog import KnowledgeBase, Run, RunItem, StoredTrace
 from kaijuan.ingest.opening import Opened, walk_all
@@ -73,9 +73,8 @@ class Holding(Wired):
         if all(run.id != id for run in await self.catalog.runs(kb.id, limit=1_000_000)):
             raise NotFoundError(f"There is no run {id!r}.", hint="`kaijuan status` shows the newest.")
         items = await self.catalog.items(RunId(id))
-        ids = {item.source: document_id(kb.id, item.source) for item in items}
-        readers = await self.catalog.principals_of(kb.id, set(ids.values()))
-        return [item for item in items if readers[ids[item.source]] & self._principals]
+        readers = await self.catalog.readers_of(kb.id, {item.source for item in items})
+        return [item for item in items if readers[item.source] & self._principals]
 
     async def trace(self, id: str) -> StoredTrace:
         """Return the stored trace of a request to this base."""

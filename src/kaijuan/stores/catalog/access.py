@@ -1,14 +1,17 @@
-"""Who may read what. A document with bindings of its own is governed by them alone, otherwise by its base's."""
+"""Who may read what. A document with bindings of its own is governed by them alone, otherwise by those of the longest
+folder that has some, otherwise by its base's."""
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterator, Mapping
 
 from sqlalchemy import Connection, delete, select, update
 
-from kaijuan.core.ids import ChunkId, DocumentId, KbId
+from kaijuan.core.identity import FOLDER, Role
+from kaijuan.core.ids import ChunkId, DocumentId, KbId, document_id
 from kaijuan.core.snapshots import visible
 from kaijuan.errors import NotFoundError, UsageError
+from kaijuan.index.access import Binding
 from kaijuan.stores.catalog import tables
 from kaijuan.stores.catalog.bases import kb_by_id
 from kaijuan.stores.catalog.connection import batches, insert_missing, rows_with
@@ -18,19 +21,26 @@ _FEW = 100
 _OWN = ""
 """The principal nobody is. Its binding keeps a document closed when the last of its readers is revoked; without
 it that revocation would open the document to all readers of the base."""
+_PAST_FOLDERS = FOLDER[:-1] + chr(ord(FOLDER[-1]) + 1)
+"""The least text that is greater than everything that begins with FOLDER."""
 
 
 _PLACES = select(
     _chunks.c.id, _versions.c.document_id, _versions.c.kb_id, _versions.c.valid_from, _versions.c.valid_to
 ).join_from(_chunks, _versions, _versions.c.id == _chunks.c.version_id)
+_SOURCES = select(tables.document.c.id, tables.document.c.source)
 
 
-def grant(connection: Connection, kb: KbId, resource: str, principal: str) -> None:
-    """Let a principal read a base or one document of it."""
+def grant(connection: Connection, kb: KbId, resource: str, principal: str, role: Role) -> None:
+    """Give a principal a role in a base, or let it read a folder or a document of it."""
     _check(connection, kb, resource, principal)
+    if resource != kb and role is not Role.READER:
+        raise UsageError(f"A document has readers, no {role.value}s.", hint="Give the role for the whole base.")
     names = {principal} if resource == kb else {principal, _OWN}
-    bindings = [{"kb_id": kb, "resource": resource, "principal": name} for name in sorted(names)]
+    bindings = [{"kb_id": kb, "resource": resource, "principal": name, "role": role.value} for name in sorted(names)]
     insert_missing(connection, _bindings, bindings)
+    this = (_bindings.c.kb_id == kb, _bindings.c.resource == resource, _bindings.c.principal == principal)
+    connection.execute(update(_bindings).where(*this).values(role=role.value))
     _bump(connection, kb)
 
 
@@ -42,19 +52,39 @@ def revoke(connection: Connection, kb: KbId, resource: str, principal: str) -> N
     _bump(connection, kb)
 
 
-def inherit(connection: Connection, kb: KbId, document: DocumentId) -> None:
-    """Let a document be governed by its base's bindings again."""
-    _check(connection, kb, document, "anyone")
-    if str(document) == str(kb):
+def inherit(connection: Connection, kb: KbId, resource: str) -> None:
+    """Let a document or folder be governed by what is above it again."""
+    _check(connection, kb, resource, "anyone")
+    if resource == kb:
         raise UsageError("A knowledge base has nothing to inherit from.")
-    connection.execute(delete(_bindings).where(_bindings.c.kb_id == kb, _bindings.c.resource == document))
+    connection.execute(delete(_bindings).where(_bindings.c.kb_id == kb, _bindings.c.resource == resource))
     _bump(connection, kb)
+
+
+def bindings(connection: Connection, kb: KbId) -> list[Binding]:
+    """Return all bindings of a base by resource and principal; a resource closed to everybody has principal ""."""
+    query = select(_bindings).where(_bindings.c.kb_id == kb).order_by(_bindings.c.resource, _bindings.c.principal)
+    found = [
+        Binding(resource=row.resource, principal=row.principal, role=Role(row.role))
+        for row in connection.execute(query)
+    ]
+    open_ = {one.resource for one in found if one.principal != _OWN}
+    return [one for one in found if one.principal != _OWN or one.resource not in open_]
+
+
+def roles(connection: Connection, kb: KbId, principals: Collection[str]) -> frozenset[Role]:
+    """Return the roles that principals have in a base; whoever may read a part of it is a reader."""
+    names = sorted(set(principals) - {_OWN})
+    query = select(_bindings.c.role).where(_bindings.c.kb_id == kb, _bindings.c.principal.in_(names)).distinct()
+    return frozenset(Role(row[0]) for row in connection.execute(query))
 
 
 def _check(connection: Connection, kb: KbId, resource: str, principal: str) -> None:
     kb_by_id(connection, kb)
     if principal == _OWN:
         raise UsageError("A principal needs a name.")
+    if resource.startswith(FOLDER) and len(resource) > len(FOLDER):
+        return
     documents = tables.document
     known = select(documents.c.id).where(documents.c.id == resource, documents.c.kb_id == kb)
     if resource != kb and connection.execute(known).one_or_none() is None:
@@ -83,13 +113,17 @@ def authorise(
 
 
 def _bound(connection: Connection, kb: KbId, documents: Collection[DocumentId]) -> Iterator[tuple[str, str]]:
-    """Yield (resource, principal) of the base and these documents, and perhaps of others."""
-    query = select(_bindings.c.resource, _bindings.c.principal).where(_bindings.c.kb_id == kb)
+    """Yield (resource, principal) of the base, its folders and these documents, and perhaps of others: the readers."""
+    query = select(_bindings.c.resource, _bindings.c.principal).where(
+        _bindings.c.kb_id == kb, _bindings.c.role != Role.AUDITOR.value
+    )
     # Most bases have few bindings; reading all of them is several times quicker than asking for a hundred documents.
     few = connection.execute(query.limit(_FEW + 1)).all()
     if len(few) <= _FEW:
         yield from ((row[0], row[1]) for row in few)
         return
+    folders = query.where(_bindings.c.resource >= FOLDER, _bindings.c.resource < _PAST_FOLDERS)
+    yield from ((row[0], row[1]) for row in connection.execute(folders))
     for batch in batches([kb, *documents]):
         yield from ((row[0], row[1]) for row in connection.execute(query.where(_bindings.c.resource.in_(batch))))
 
@@ -98,8 +132,36 @@ def principals_of(
     connection: Connection, kb: KbId, documents: Collection[DocumentId]
 ) -> dict[DocumentId, frozenset[str]]:
     """Return who may read each document now."""
+    return _readers(connection, kb, documents, {})
+
+
+def readers_of(connection: Connection, kb: KbId, sources: Collection[str]) -> dict[str, frozenset[str]]:
+    """Return who may read the documents of these sources, stored or not."""
+    named = {document_id(kb, source): source for source in sources}
+    found = _readers(connection, kb, set(named), named)
+    return {named[document]: readers for document, readers in found.items()}
+
+
+def _readers(
+    connection: Connection, kb: KbId, documents: Collection[DocumentId], named: Mapping[DocumentId, str]
+) -> dict[DocumentId, frozenset[str]]:
     own: dict[str, set[str]] = {}
     for resource, principal in _bound(connection, kb, documents):
         own.setdefault(resource, set()).add(principal)
     base = own.get(kb, set())
-    return {document: frozenset(own.get(document, base) - {_OWN}) for document in documents}
+    # The longest comes first: of two folders, one within the other, the inner one governs.
+    folders = sorted((each for each in own if each.startswith(FOLDER)), key=len, reverse=True)
+    sources: dict[DocumentId, str] = dict(named)
+    if folders:
+        wanted = [document for document in documents if document not in own and document not in sources]
+        sources |= {
+            DocumentId(row.id): row.source for row in rows_with(connection, _SOURCES, tables.document.c.id, wanted)
+        }
+
+    def governing(document: DocumentId) -> set[str]:
+        if document in own:
+            return own[document]
+        source = sources.get(document, "")
+        return next((own[each] for each in folders if source.startswith(each.removeprefix(FOLDER))), base)
+
+    return {document: frozenset(governing(document) - {_OWN}) for document in documents}

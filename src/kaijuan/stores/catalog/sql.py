@@ -15,7 +15,7 @@ from sqlalchemy import Connection, Engine
 from kaijuan.core.chunk_work import ChunkWork, Miss
 from kaijuan.core.documents import Block, Chunk, ChunkLevel, Version
 from kaijuan.core.duplicates import Duplicate, Ruling
-from kaijuan.core.glossary import GlossaryTerm, LearnedAbbreviation, TermChange, TermState
+from kaijuan.core.glossary import GlossaryTerm, LearnedAbbreviation, TermState
 from kaijuan.core.ids import ChunkId, DocumentId, KbId, RunId, VersionId
 from kaijuan.core.reviews import Review, ReviewState
 from kaijuan.core.snapshots import Snapshot
@@ -50,13 +50,13 @@ from kaijuan.stores.catalog import (
 )
 from kaijuan.stores.catalog.connection import file_of, open_engine, url_of
 from kaijuan.stores.catalog.faults import translated
-from kaijuan.stores.catalog.upkeep import Upkeep
+from kaijuan.stores.catalog.sql_people import PeopleAndAccess
 
 _Result = TypeVar("_Result")
 _READERS = 4
 
 
-class SqlCatalog(Upkeep):
+class SqlCatalog(PeopleAndAccess):
     """The catalog in an SQLite file (WAL), or in the database of an URL.
 
     Made in an instant; the file is opened and migrated at the first call. Several processes may use one file:
@@ -203,22 +203,6 @@ class SqlCatalog(Upkeep):
         """Take back all that the run staged."""
         await self._write(staging.roll_back, run, now, reason, durable=True)
 
-    async def grant(self, kb: KbId, resource: str, principal: str) -> None:
-        """Let a principal read a base or a document."""
-        await self._write(access.grant, kb, resource, principal, durable=True)
-
-    async def revoke(self, kb: KbId, resource: str, principal: str) -> None:
-        """Take a binding away."""
-        await self._write(access.revoke, kb, resource, principal, durable=True)
-
-    async def inherit(self, kb: KbId, document: DocumentId) -> None:
-        """Let a document be governed by its base again."""
-        await self._write(access.inherit, kb, document, durable=True)
-
-    async def put_terms(self, kb: KbId, terms: Sequence[str], changes: Sequence[TermChange]) -> None:
-        """Enter changes of the glossary."""
-        await self._write(glossary.put_terms, kb, terms, changes, durable=True)
-
     async def save_trace(self, trace: StoredTrace, *, keep: int) -> None:
         """Store a trace and drop the oldest."""
         await self._write(traces.save_trace, trace, keep)
@@ -346,10 +330,6 @@ class SqlCatalog(Upkeep):
             return allowed, reading.families(connection, [id for id in ids if id in allowed][:first])
 
         return await self._read(work)
-
-    async def principals_of(self, kb: KbId, documents: Collection[DocumentId]) -> dict[DocumentId, frozenset[str]]:
-        """Return who may read each document now."""
-        return await self._read(access.principals_of, kb, documents)
 
     async def signatures(self, run: Run) -> list[Signed]:
         """Return versions with a signature that the run's snapshot will show, oldest first."""

@@ -70,6 +70,7 @@ def upgrade() -> None:
         sqlite_autoincrement=True,
     )
     op.create_index(op.f("ix_audit_event_tenant_id_sequence"), "audit_event", ["tenant_id", "sequence"], unique=False)
+    _only_append()
     op.create_table(
         "feedback",
         sa.Column("id", WORD, nullable=False),
@@ -84,3 +85,16 @@ def upgrade() -> None:
         sa.PrimaryKeyConstraint("id", name=op.f("pk_feedback")),
     )
     op.create_index(op.f("ix_feedback_kb_id_at"), "feedback", ["kb_id", "at"], unique=False)
+
+
+def _only_append() -> None:
+    """Let the database itself refuse to change or drop lines of the log."""
+    if op.get_bind().dialect.name == "sqlite":
+        for verb in ("UPDATE", "DELETE"):
+            op.execute(
+                f"CREATE TRIGGER audit_event_no_{verb.lower()} BEFORE {verb} ON audit_event "
+                "BEGIN SELECT RAISE(ABORT, 'the audit log is only added to'); END"
+            )
+    elif op.get_bind().dialect.name == "postgresql":
+        for verb in ("UPDATE", "DELETE"):
+            op.execute(f"CREATE RULE audit_event_no_{verb.lower()} AS ON {verb} TO audit_event DO INSTEAD NOTHING")
