@@ -20,6 +20,8 @@ from kaijuan.errors import FilterError
 Value = str | int | float | bool
 Payload = Mapping[str, Value | tuple[str, ...] | list[str]]
 
+LEVEL = "chunk_level"
+"""Payload field that tells points of whole documents from those of passages. Points of before have none."""
 FIELD = re.compile(r"[a-z_][a-z0-9_]*(\.[a-z0-9_]+)*")
 
 

@@ -33,10 +33,17 @@ class Passages:
         self._prefix = lru_cache(maxsize=256)(self._shortened)
 
     def text(self, version: Version, chunk: Chunk, body: str) -> str:
-        """Return what is embedded for a chunk whose characters are `body`."""
-        tokens = chunk.tokens or len(self._embedder.token_spans(body))
+        """Return what is embedded for a chunk that is found by `body`, its own text or another."""
+        own = chunk.tokens and not chunk.search_text
+        tokens = chunk.tokens if own else len(self._embedder.token_spans(body))
         names = tuple(_names(version.title, chunk.title_path))
-        prefix, whole = self._prefix(names, min(self._most, max(self._room - tokens, 0)))
+        room = max(self._room - tokens, 0)
+        if chunk.context:
+            # Between names and text, with the names' share of room still theirs.
+            context = self._fitting(chunk.context, max(room - self._most, 0))
+            body = f"{context}\n{body}" if context else body
+            room -= len(self._embedder.token_spans(context)) + 1 if context else 0
+        prefix, whole = self._prefix(names, min(self._most, max(room, 0)))
         if not whole:
             telemetry.count("embed.prefix_shortened")
         return f"{prefix}\n{body}" if prefix else body
@@ -51,6 +58,13 @@ class Passages:
         if len(spans) > most:
             text = text[: spans[most - 1].end] if most else ""
         return text.strip(), len(kept) == len(names) and len(spans) <= most
+
+    def _fitting(self, text: str, most: int) -> str:
+        spans = self._embedder.token_spans(text)
+        if len(spans) <= most:
+            return text
+        telemetry.count("embed.context_shortened")
+        return text[: spans[most - 1].end].strip() if most else ""
 
     def _tokens(self, names: Sequence[str]) -> int:
         return len(self._embedder.token_spans(_JOINT.join(names)))

@@ -101,7 +101,8 @@ class Index(Protocol):
         """Score = sum over terms of query weight * IDF(term) * document weight; only scores above 0 are hits.
 
         IDF = ln(1 + (N - n + 0.5) / (n + 0.5)), counted among the points visible in the snapshot that `where`
-        demands (`at_snapshot`), so that writing a later one moves no score; among all points when it demands none.
+        demands (`at_snapshot`), and of the level (`LEVEL`) where it demands one, so that writing a later snapshot or
+        summaries moves no score; among all points when it demands neither.
         """
 
     def scan(self, where: Filter) -> AsyncIterator[PointHeader]:

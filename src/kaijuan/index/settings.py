@@ -20,5 +20,7 @@ class IndexSettings(BaseModel):
     """What a word of the document's title counts in BM25, where a word of the text counts 1."""
     path_weight: float = Field(default=0.75, ge=0.0, le=8.0)
     """What a word of the headings above a chunk counts."""
+    context_weight: float = Field(default=0.5, ge=0.0, le=8.0)
+    """What a word of a chunk's description or context counts."""
     grace_seconds: float = Field(default=2.0, ge=0.0, le=3600)
     """How long the old index space stays after a rebuild, for searches that began in it."""

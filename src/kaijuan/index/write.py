@@ -9,8 +9,8 @@ from dataclasses import dataclass, field
 from itertools import groupby
 
 from kaijuan import telemetry
-from kaijuan.core.documents import Chunk, ChunkLevel, Version
-from kaijuan.core.filters import FIELD, Value
+from kaijuan.core.documents import INDEXED, Chunk, ChunkLevel, Version
+from kaijuan.core.filters import FIELD, LEVEL, Value
 from kaijuan.core.ids import ChunkId, VersionId
 from kaijuan.core.text.bm25 import document_weights
 from kaijuan.errors import NotFoundError, StoreError
@@ -51,11 +51,12 @@ class _Piece:
     version: Version
     chunk: Chunk
     body: str
+    """What it is found by: its own text, unless somebody or the summary says otherwise."""
     readers: frozenset[str]
 
 
 async def write_versions(writer: IndexWriter, versions: Collection[VersionId], skipped: Skipped | None = None) -> int:
-    """Upsert the points of all children of the versions; return how many. Doing it again changes nothing.
+    """Upsert the points of the versions' chunks; return how many. Doing it again changes nothing.
 
     With `skipped`, a version whose text cannot be read is left out and told; otherwise it is an error.
     """
@@ -72,7 +73,7 @@ async def write_chunks(writer: IndexWriter, ids: Collection[ChunkId], skipped: S
 async def close_versions(writer: IndexWriter, versions: Iterable[VersionId], snapshot: int) -> None:
     """Set `valid_to` of the versions' points."""
     async for part in _parts(writer.catalog, list(versions)):
-        chunks = await writer.catalog.chunks_of_each(part, ChunkLevel.CHILD)
+        chunks = await writer.catalog.chunks_of_each(part, *INDEXED)
         ids = [chunk.id for of_version in chunks.values() for chunk in of_version]
         for at in range(0, len(ids), _PAGE):
             await writer.index.close_interval(ids[at : at + _PAGE], snapshot)
@@ -103,15 +104,14 @@ async def _pieces(
         found = await writer.catalog.versions_by_id(part)
         there = [found[id] for id in part if id in found]  # the others were rolled back since
         readers = await writer.catalog.principals_of(writer.kb.id, {version.document_id for version in there})
-        chunks = await writer.catalog.chunks_of_each([version.id for version in there], ChunkLevel.CHILD)
+        chunks = await writer.catalog.chunks_of_each([version.id for version in there], *INDEXED)
         for version, text in zip(there, await _texts(writer.blobs, there, skipped), strict=True):
             if text is None:
                 continue
             for chunk in chunks[version.id]:
                 if only is None or chunk.id in only:
-                    yield _Piece(
-                        version=version, chunk=chunk, body=chunk.span.of(text), readers=readers[version.document_id]
-                    )
+                    body = chunk.search_text or chunk.span.of(text)
+                    yield _Piece(version=version, chunk=chunk, body=body, readers=readers[version.document_id])
 
 
 async def _texts(blobs: BlobStore, versions: Sequence[Version], skipped: Skipped | None) -> list[str | None]:
@@ -158,7 +158,7 @@ async def _write_group(writer: IndexWriter, passages: Passages, group: Sequence[
             id=piece.chunk.id,
             vector=vector,
             terms=weights,
-            payload=payload_of(writer.kb, piece.version, piece.readers),
+            payload=payload_of(writer.kb, piece.version, piece.readers, piece.chunk.level),
             valid_from=piece.version.valid_from,
             valid_to=piece.version.valid_to,
         )
@@ -173,11 +173,14 @@ def _fields(piece: _Piece, settings: IndexSettings) -> list[tuple[str, float]]:
         (piece.body, 1.0),
         (" ".join(piece.chunk.title_path), settings.path_weight),
         (piece.version.title, settings.title_weight),
+        (piece.chunk.context, settings.context_weight),
     ]
     return [(text, weight) for text, weight in fields if text and weight]
 
 
-def payload_of(kb: KnowledgeBase, version: Version, readers: Collection[str]) -> Mapping[str, Value | tuple[str, ...]]:
+def payload_of(
+    kb: KnowledgeBase, version: Version, readers: Collection[str], level: ChunkLevel = ChunkLevel.CHILD
+) -> Mapping[str, Value | tuple[str, ...]]:
     """Return what filters may ask of a point: the document's own metadata, and our fields, which win."""
     own = {name: value for name, value in version.metadata.items() if FIELD.fullmatch(name)}
     ours: dict[str, Value | tuple[str, ...]] = {
@@ -191,6 +194,7 @@ def payload_of(kb: KnowledgeBase, version: Version, readers: Collection[str]) ->
         "kind": version.kind,
         "language": version.language,
         "created": version.created_at,
+        LEVEL: level.value,
     }
     return {name: value for name, value in (own | ours).items() if name not in _NOT_PAYLOAD}
 

@@ -6,6 +6,7 @@ from collections.abc import AsyncIterator, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Protocol, runtime_checkable
 
+from kaijuan.core.chunk_work import AUTO
 from kaijuan.core.documents import Block, ChunkLevel, Metadata, ParsedBlock, ParsedDocument
 from kaijuan.core.spans import Span
 from kaijuan.ingest.metadata import storable
@@ -52,6 +53,27 @@ class SourceFailure:
     source: str
     code: str
     message: str
+
+
+class Notebook(Protocol):
+    """Remembers how sources looked from outside (size and times of a file, ETag of a page), so that what looks as it
+    did need not be read again. Called from the thread of a walk."""
+
+    def mark_of(self, source: str) -> str:
+        """Return the mark of a source all of whose documents are live; "" when none is kept."""
+
+    def skip(self, source: str) -> None:
+        """Take all documents that came from a source with a kept mark as met and unchanged; they are not offered."""
+
+    def note(self, source: str, mark: str) -> None:
+        """Say how a source looks that was offered in full."""
+
+
+@runtime_checkable
+class KeepsNotebook(Protocol):
+    """A source that asks a notebook (None: reads everything) before it reads."""
+
+    notebook: Notebook | None
 
 
 class Source(Protocol):
@@ -141,6 +163,11 @@ class ChunkDraft:
     parent: int | None
     title_path: tuple[str, ...]
     tokens: int
+    origin: str = AUTO
+    search_text: str = ""
+    """What it is found by instead of its own text; chunkers leave this, origin and context alone."""
+    context: str = ""
+    """Words about it that are searched with it."""
 
 
 class Chunker(Protocol):
@@ -169,8 +196,26 @@ class NeedsSimilarity(Protocol):
     similarity: Similarity | None
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Facts:
+    """What is known of a document besides its blocks."""
+
+    title: str
+    kind: str
+    language: str
+    metadata: Metadata = field(default_factory=dict)
+
+
 class Chunking(Protocol):
-    """Which chunker cuts a document. Pure: a kind and a shape always lead to the same chunker."""
+    """Which chunker cuts a document. Pure: the same facts always lead to the same chunker."""
+
+    @property
+    def limit(self) -> int:
+        """Most tokens of a child, and of what one is found by."""
+
+    @property
+    def enrichment(self) -> str:
+        """Fingerprint of `enriched`; "" where it adds nothing."""
 
     def given(self, similarity: Similarity) -> Chunking:
         """Return the same choice, whose chunkers can ask how like texts are."""
@@ -178,8 +223,16 @@ class Chunking(Protocol):
     def shape_of(self, kind: str, text: str, blocks: Sequence[Block | ParsedBlock]) -> str:
         """Return what the document looks like, with the revision of the rules that say so. No colon in it."""
 
-    def chunker_for(self, kind: str, shape: str) -> Chunker:
-        """Return the chunker for documents of a kind that look like `shape`, a word that `shape_of` gave."""
+    def chunker_for(self, kind: str, shape: str, source: str = "", named: str = "") -> Chunker:
+        """Return the chunker for a document of a kind that looks like `shape`, a word that `shape_of` gave.
+
+        `source` is its address, `named` the strategy that somebody chose for it, "" for none.
+        """
+
+    def enriched(
+        self, facts: Facts, text: str, blocks: Sequence[Block], drafts: Sequence[ChunkDraft], tokenizer: Tokenizer
+    ) -> list[ChunkDraft]:
+        """Add to the drafts of a document what is searched with them and is no part of its text."""
 
     def is_current(self, kind: str, shape: str) -> bool:
         """Say whether `shape_of` would give the same chunker, whenever `shape` was given: no where rules changed."""

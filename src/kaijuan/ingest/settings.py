@@ -9,6 +9,8 @@ from pydantic import BaseModel, ConfigDict, Field, field_validator, model_valida
 
 Shape = Literal["code", "faq", "prose", "slides", "statute", "table"]
 """What a document looks like, whatever its format."""
+Cuttable = Literal["code", "figure", "footnote", "formula", "list", "quote", "table"]
+"""Kinds of blocks that can have a strategy of their own."""
 
 
 class CutSettings(BaseModel):
@@ -45,9 +47,34 @@ class ChunkSettings(CutSettings):
     by_shape: Mapping[Shape, str] = Field(default_factory=dict)
     """Strategies for what documents look like, of any kind not named above: statute = "legal"."""
 
+    by_base: Mapping[str, str] = Field(default_factory=dict)
+    """Strategies for knowledge bases by name, in place of `strategy`: laws = "legal"."""
+    by_source: Mapping[str, str] = Field(default_factory=dict)
+    """Strategies for documents by patterns of their address, written as in .gitignore; the first that fits counts,
+    before kind and shape: "/srv/laws/**" = "legal", "*.faq.md" = "faq"."""
+    by_block: Mapping[Cuttable, str] = Field(default_factory=dict)
+    """Strategies for blocks of a kind within any document: table = "table", code = "code"."""
+    summaries: bool = True
+    """Whether long documents are found as a whole, by a summary of their most telling sentences and their headings."""
+    summary_chunks: int = Field(default=6, ge=1, le=1_000_000)
+    """Children from which a document has a summary; a shorter one is found well enough by its children."""
+    summary_tokens: int = Field(default=160, ge=16, le=400)
+    """Most tokens of a summary."""
+    descriptions: bool = False
+    """Whether tables and code are also found by what they are: columns and sizes, names defined and what is said of
+    them. Kept apart from their text."""
+    contexts: bool = False
+    """Whether chunks are also found by a sentence that says where they are from: document, date, section, and names
+    that the document has and the chunk has not. Kept apart from their text."""
+
     def sizes(self) -> CutSettings:
         """Return the sizes alone: what a chunker depends on."""
         return CutSettings(**{name: getattr(self, name) for name in CutSettings.model_fields})
+
+    def of_base(self, name: str) -> ChunkSettings:
+        """Return the settings of one knowledge base."""
+        named = self.by_base.get(name)
+        return self if named is None else self.model_copy(update={"strategy": named})
 
 
 def _listed(given: object) -> object:

@@ -10,33 +10,24 @@ import asyncio
 import json
 from collections.abc import Awaitable, Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import TypeVar
 
 from kaijuan import telemetry
-from kaijuan.core.documents import Block, Chunk, ChunkLevel, ParsedBlock, ParsedDocument, Version
+from kaijuan.core.chunk_work import Miss
+from kaijuan.core.documents import Block, Chunk, ParsedDocument, Version
 from kaijuan.core.glossary import Abbreviation
-from kaijuan.core.ids import (
-    DocumentId,
-    KbId,
-    VersionId,
-    block_id,
-    chunk_id,
-    content_hash,
-    document_id,
-    stable_id,
-    version_id,
-)
+from kaijuan.core.ids import DocumentId, KbId, VersionId, content_hash, document_id, stable_id, version_id
 from kaijuan.core.text.language import language_of
-from kaijuan.errors import BrokenDocumentError, DocumentError, EmptyDocumentError
+from kaijuan.errors import BrokenDocumentError, DocumentError
 from kaijuan.index.catalog import Catalog, Staged, Standing
 from kaijuan.index.ports import BlobStore
 from kaijuan.ingest.abbreviations import abbreviations
 from kaijuan.ingest.chunkers.measure import Foreseen
-from kaijuan.ingest.clean.marks import mark as reason_of
 from kaijuan.ingest.dedupe.shingles import signature
-from kaijuan.ingest.ports import ChunkDraft, Chunking, SourceItem, Tokenizer
+from kaijuan.ingest.ports import Chunking, Facts, SourceItem, Tokenizer
 from kaijuan.jobs.again import stored_document
+from kaijuan.jobs.cutting import Knife, WorkByDocument, named_strategy, numbered_block
 from kaijuan.jobs.gate import Gate, Held
 from kaijuan.jobs.report import Failed
 
@@ -71,25 +62,28 @@ class Pipeline:
         """
         return stable_id("reading", self.parsing(item), facts(item))
 
-    def fingerprint(self, reading: str, kind: str, shape: str) -> str:
+    def fingerprint(self, reading: str, kind: str, shape: str, source: str, named: str) -> str:
         """Return all that a version depends on besides its bytes: how it was read, what it looks like, how it is cut.
 
         Of the strategies only the one that cuts it counts, so that another for statutes touches nothing but statutes.
         """
-        return ":".join((reading, shape, self._cutting(kind, shape)))
+        return ":".join((reading, shape, self._cutting(kind, shape, source, named)))
 
     def reads_alike(self, version: Version, reading: str) -> bool:
         """Say whether a version's blocks are those that reading it again would give."""
         return version.fingerprint.partition(":")[0] == reading
 
-    def cuts_alike(self, version: Version) -> bool:
-        """Say whether a version's chunks are those that its blocks would give."""
+    def cuts_alike(self, version: Version, named: str) -> bool:
+        """Say whether a version's chunks are those that its blocks would give; `named` as in `chunker_for`."""
         _, _, shape_and_cutting = version.fingerprint.partition(":")
         shape, _, cutting = shape_and_cutting.partition(":")
-        return self.chunking.is_current(version.kind, shape) and self._cutting(version.kind, shape) == cutting
+        current = self.chunking.is_current(version.kind, shape)
+        return current and self._cutting(version.kind, shape, version.source, named) == cutting
 
-    def _cutting(self, kind: str, shape: str) -> str:
-        return stable_id("cutting", self.chunking.chunker_for(kind, shape).fingerprint, self.measure)
+    def _cutting(self, kind: str, shape: str, source: str, named: str) -> str:
+        chunker = self.chunking.chunker_for(kind, shape, source, named)
+        added = self.chunking.enrichment
+        return stable_id("cutting", chunker.fingerprint, self.measure, *([added] if added else []))
 
 
 def facts(item: SourceItem) -> str:
@@ -110,6 +104,12 @@ class Ground:
     kb: KbId
     head: int
     clock: Callable[[], float]
+    work: WorkByDocument = field(default_factory=dict)
+    """What people did to chunks, to be done again."""
+
+    def named(self, document: DocumentId) -> str:
+        """Return the strategy that somebody chose for a document, "" for none."""
+        return named_strategy(self.work.get(document, ()))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -175,7 +175,7 @@ async def look_up(ground: Ground, items: Sequence[SourceItem]) -> list[Changed |
                 ground.gate.refused(item, content, standing[id].live)
                 or Changed(item=item, document=id, content=content, reading=reading, standing=standing[id])
             )
-    same = [one for one in looked if isinstance(one, Changed) and _is_same(ground.pipeline, one)]
+    same = [one for one in looked if isinstance(one, Changed) and _is_same(ground, one)]
     whole = await _whole(ground.blobs, same)
     return [_unchanged(one) if isinstance(one, Changed) and one.document in whole else one for one in looked]
 
@@ -192,8 +192,12 @@ def failed(item: SourceItem, error: DocumentError) -> Failed:
     return Failed(source=item.source, code=error.code, message=str(error))
 
 
-def _is_same(pipeline: Pipeline, one: Changed) -> bool:
-    return _reads_alike(pipeline, one) and pipeline.cuts_alike(_live(one))
+def _is_same(ground: Ground, one: Changed) -> bool:
+    return _reads_alike(ground.pipeline, one) and _cuts_alike(ground, one)
+
+
+def _cuts_alike(ground: Ground, one: Changed) -> bool:
+    return ground.pipeline.cuts_alike(_live(one), ground.named(one.document))
 
 
 def _reads_alike(pipeline: Pipeline, one: Changed) -> bool:
@@ -251,9 +255,8 @@ async def read(ground: Ground, changed: Sequence[Changed]) -> list[Parsed | Fail
 
 
 async def _read_back(ground: Ground, one: Changed) -> ParsedDocument | None:
-    pipeline = ground.pipeline
     # One that is cut alike is here because its text cannot be read.
-    if not _reads_alike(pipeline, one) or pipeline.cuts_alike(_live(one)):
+    if not _reads_alike(ground.pipeline, one) or _cuts_alike(ground, one):
         return None
     return await stored_document(ground.catalog, ground.blobs, _live(one))
 
@@ -291,7 +294,9 @@ class _Cut:
     signature: bytes
     blocks: tuple[Block, ...]
     chunks: tuple[Chunk, ...]
+    misses: tuple[Miss, ...]
     abbreviations: tuple[Abbreviation, ...]
+    facts: Facts
 
     @property
     def contents(self) -> tuple[bytes, ...]:
@@ -309,20 +314,22 @@ def _prepared(ground: Ground, cut: _Cut, names: Sequence[str]) -> Prepared:
         kb_id=ground.kb,
         number=cut.number,
         source=item.source,
-        title=_title(item, parsed),
+        title=cut.facts.title,
         kind=parsed.kind,
         content_hash=changed.content,
         fingerprint=cut.fingerprint,
         text_hash=names[0],
         original_hash=names[-1],
-        language=language_of(parsed.text),
+        language=cut.facts.language,
         pages=parsed.pages,
-        metadata={**parsed.metadata, **item.metadata},
+        metadata=cut.facts.metadata,
         warnings=_warnings(parsed),
         signature=cut.signature,
         created_at=ground.clock(),
     )
-    staged = Staged(version=version, blocks=cut.blocks, chunks=cut.chunks, abbreviations=cut.abbreviations)
+    staged = Staged(
+        version=version, blocks=cut.blocks, chunks=cut.chunks, abbreviations=cut.abbreviations, misses=cut.misses
+    )
     return Prepared(staged=staged, replaces=changed.standing.live is not None)
 
 
@@ -378,18 +385,26 @@ def _pieces(ground: Ground, parsed: Parsed) -> _Cut:
     pipeline = ground.pipeline
     changed, document = parsed.changed, parsed.document
     number = changed.standing.last_number + 1
+    source, named = changed.item.source, ground.named(changed.document)
     shape = pipeline.chunking.shape_of(document.kind, document.text, document.blocks)
-    fingerprint = pipeline.fingerprint(changed.reading, document.kind, shape)
+    fingerprint = pipeline.fingerprint(changed.reading, document.kind, shape, source, named)
     version = version_id(changed.document, number, changed.content, fingerprint)
     text = _encoded(document.text)
-    blocks = tuple(_block(version, at, block, document.text) for at, block in enumerate(document.blocks))
-    chunker = pipeline.chunking.chunker_for(document.kind, shape)
-    drafts = chunker.chunk(document.text, blocks, pipeline.tokenizer)
-    chunks = _chunks(drafts, version, changed.document, chunker.fingerprint, document.text)
-    if not any(chunk.level is ChunkLevel.CHILD for chunk in chunks):
-        raise EmptyDocumentError("The document has no text to search.")
-    if len({chunk.id for chunk in chunks}) < len(chunks):
-        raise DocumentError("The chunker gave the same piece twice.", hint="Report this file: the chunker is at fault.")
+    blocks = tuple(numbered_block(version, at, block, document.text) for at, block in enumerate(document.blocks))
+    knife = Knife(
+        chunking=pipeline.chunking,
+        chunker=pipeline.chunking.chunker_for(document.kind, shape, source, named),
+        tokenizer=pipeline.tokenizer,
+        version=version,
+        document=changed.document,
+    )
+    facts = Facts(
+        title=_title(changed.item, document),
+        kind=document.kind,
+        language=language_of(document.text),
+        metadata={**document.metadata, **changed.item.metadata},
+    )
+    pieces = knife.cut(facts, document.text, blocks, ground.work.get(changed.document, ()))
     return _Cut(
         parsed=parsed,
         version=version,
@@ -398,46 +413,8 @@ def _pieces(ground: Ground, parsed: Parsed) -> _Cut:
         fingerprint=fingerprint,
         text=text,
         blocks=blocks,
-        chunks=chunks,
+        chunks=pieces.chunks,
+        misses=pieces.misses,
+        facts=facts,
         abbreviations=abbreviations(document.text),
-    )
-
-
-def _block(version: VersionId, ordinal: int, block: ParsedBlock, text: str) -> Block:
-    return Block(
-        id=block_id(version, ordinal, block.span.start, block.span.end),
-        ordinal=ordinal,
-        kind=block.kind,
-        span=block.span,
-        level=block.level,
-        title_path=block.title_path,
-        pages=tuple(sorted({line.box.page for line in block.lines})) or block.pages,
-        lines=block.lines,
-        language=language_of(block.span.of(text)),
-        confidence=block.confidence,
-        place=block.place,
-        syntax=block.syntax,
-        table=block.table,
-    )
-
-
-def _chunks(
-    drafts: Sequence[ChunkDraft], version: VersionId, document: DocumentId, strategy: str, text: str
-) -> tuple[Chunk, ...]:
-    ids = [chunk_id(version, strategy, draft.level, draft.span.start, draft.span.end) for draft in drafts]
-    return tuple(
-        Chunk(
-            id=ids[ordinal],
-            version_id=version,
-            document_id=document,
-            ordinal=ordinal,
-            level=draft.level,
-            span=draft.span,
-            parent_id=None if draft.parent is None else ids[draft.parent],
-            title_path=draft.title_path,
-            tokens=draft.tokens,
-            strategy=strategy,
-            mark=reason_of(draft.span.of(text)) if draft.level is ChunkLevel.CHILD else "",
-        )
-        for ordinal, draft in enumerate(drafts)
     )

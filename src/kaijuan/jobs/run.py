@@ -11,7 +11,8 @@ from dataclasses import dataclass, field, replace
 from functools import partial
 
 from kaijuan import telemetry
-from kaijuan.core.ids import DocumentId, VersionId
+from kaijuan.core.chunk_work import ChunkWork
+from kaijuan.core.ids import DocumentId, KbId, VersionId
 from kaijuan.core.reviews import Review, ReviewState
 from kaijuan.core.snapshots import OPEN
 from kaijuan.errors import NotFoundError
@@ -25,6 +26,7 @@ from kaijuan.index.settings import IndexSettings
 from kaijuan.index.write import IndexWriter, Outbox, Skipped, write_versions
 from kaijuan.ingest.ports import Chunking, SourceFailure, SourceItem
 from kaijuan.jobs.change import Change, Tell
+from kaijuan.jobs.cutting import by_document
 from kaijuan.jobs.duplicates import find_duplicates
 from kaijuan.jobs.gate import Gate, GateRules, kept_items
 from kaijuan.jobs.intake import Intake, take_in
@@ -92,19 +94,9 @@ class Ingest:
         tally, seen = Tally(), Seen()
         async with self.changing(kb, kind, tally, progress) as change:
             await first()
-            ground = Ground(
-                catalog=self.catalog,
-                blobs=self.blobs,
-                pipeline=self._pipeline(),
-                signed=self.settings.find_duplicates,
-                gate=await Gate.opened(self.catalog, kb.id, self.gate, facts, self.clock),
-                kb=kb.id,
-                head=change.head,
-                clock=self.clock,
-            )
             intake = Intake(
                 run=change.run,
-                ground=ground,
+                ground=await self.ground(kb.id, change.head, await self.catalog.work(kb.id, change.head)),
                 outbox=change.outbox,
                 tally=tally,
                 seen=seen,
@@ -220,6 +212,20 @@ class Ingest:
             return replace(fresh, space=await rebuild(plan, told, skipped))
 
     # --- what the verbs share --------------------------------------------------------------------------------
+
+    async def ground(self, kb: KbId, head: int, work: Sequence[ChunkWork]) -> Ground:
+        """Return what versions are prepared on; `work` is what people did to chunks, to be done again."""
+        return Ground(
+            catalog=self.catalog,
+            blobs=self.blobs,
+            pipeline=self._pipeline(),
+            signed=self.settings.find_duplicates,
+            gate=await Gate.opened(self.catalog, kb, self.gate, facts, self.clock),
+            kb=kb,
+            head=head,
+            clock=self.clock,
+            work=by_document(work),
+        )
 
     def _pipeline(self) -> Pipeline:
         info = self.embedder.info

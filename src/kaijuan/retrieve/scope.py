@@ -5,18 +5,27 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Collection, Sequence
 
-from kaijuan.core.filters import Eq, Exists, Filter, In, all_of, at_snapshot, fields_of
+from kaijuan.core.documents import ChunkLevel
+from kaijuan.core.filters import LEVEL, Eq, Exists, Filter, In, Not, all_of, at_snapshot, fields_of
 from kaijuan.errors import FilterError
 from kaijuan.index.ports import Index
 
 BUILT_IN = ("source", "kind", "language", "title", "created", "document_id", "version_id")
 """Fields that every document has. `acl`, `tenant`, `kb` and the interval are not for people to filter by."""
-GUARDED = frozenset({"acl", "tenant", "kb", "valid_from", "valid_to"})
+GUARDED = frozenset({"acl", "tenant", "kb", "valid_from", "valid_to", LEVEL})
+_OF_DOCUMENTS = Eq(LEVEL, ChunkLevel.DOCUMENT.value)
 
 
-def scope(tenant: str, principals: Collection[str], snapshot: int, filters: Sequence[Filter]) -> Filter:
-    """Return the one filter that every route gets: tenant, access, snapshot, then the caller's own."""
-    return all_of([Eq("tenant", tenant), In("acl", tuple(sorted(principals))), at_snapshot(snapshot), *filters])
+def scope(
+    tenant: str, principals: Collection[str], snapshot: int, filters: Sequence[Filter], *, documents: bool = False
+) -> Filter:
+    """Return the one filter that every route gets: tenant, access, snapshot, then the caller's own.
+
+    It admits passages; with `documents` instead the points of whole documents, whose spans are no passages.
+    """
+    level = _OF_DOCUMENTS if documents else Not(_OF_DOCUMENTS)
+    readers = In("acl", tuple(sorted(principals)))
+    return all_of([Eq("tenant", tenant), readers, at_snapshot(snapshot), level, *filters])
 
 
 async def check_fields(index: Index, seen: Filter, filters: Sequence[Filter], known: set[str]) -> None:

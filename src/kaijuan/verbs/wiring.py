@@ -159,7 +159,7 @@ class Wired:
             blobs=self.blobs,
             indexes=self.indexes,
             embedder=self.embedder,
-            chunking=ChunkPolicy(self.config.chunk, partial(registry.load, "chunker")),
+            chunking=ChunkPolicy(self.config.chunk.of_base(self.kb_name), partial(registry.load, "chunker")),
             read=lambda items: read_each(items, pool),
             parsing=partial(
                 item_fingerprint,

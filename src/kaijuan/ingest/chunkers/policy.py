@@ -5,12 +5,16 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from functools import cached_property
 from typing import get_args
+from urllib.parse import unquote
 
 from kaijuan.core.documents import Block, ParsedBlock
 from kaijuan.core.ids import stable_id
+from kaijuan.ingest.chunkers.by_block import MixedChunker
+from kaijuan.ingest.chunkers.enrich import enriched, enrichment
 from kaijuan.ingest.chunkers.shapes import shape_of
-from kaijuan.ingest.ports import Chunker, NeedsSimilarity, Similarity
+from kaijuan.ingest.ports import ChunkDraft, Chunker, Facts, NeedsSimilarity, Similarity, Tokenizer
 from kaijuan.ingest.settings import ChunkSettings, CutSettings, Shape
+from kaijuan.ingest.sources.patterns import PathFilter
 
 AUTO = "auto"
 REVISION = 1
@@ -29,17 +33,34 @@ Load = Callable[[str], Callable[[CutSettings], Chunker]]
 
 
 class ChunkPolicy:
-    """A table from kind and shape to strategy. Asked first the kind, then the shape, then the one for all."""
+    """A table from address, kind and shape to strategy. Asked in this order, then the one for all."""
 
     def __init__(self, settings: ChunkSettings, load: Load, similarity: Similarity | None = None) -> None:
         self._settings = settings
         self._load = load
         self._similarity = similarity
         self._made: dict[str, Chunker] = {}
+        self._places = [(PathFilter([pattern]), word) for pattern, word in settings.by_source.items()]
 
     def given(self, similarity: Similarity) -> ChunkPolicy:
         """Return the same policy, whose chunkers can ask how like texts are."""
         return ChunkPolicy(self._settings, self._load, similarity)
+
+    @property
+    def limit(self) -> int:
+        """Most tokens of a child."""
+        return self._settings.max_tokens
+
+    @property
+    def enrichment(self) -> str:
+        """Name what is searched with chunks and is no part of their text."""
+        return enrichment(self._settings)
+
+    def enriched(
+        self, facts: Facts, text: str, blocks: Sequence[Block], drafts: Sequence[ChunkDraft], tokenizer: Tokenizer
+    ) -> list[ChunkDraft]:
+        """Add what is searched with chunks and is no part of their text."""
+        return enriched(self._settings, facts, text, blocks, drafts, tokenizer)
 
     def shape_of(self, kind: str, text: str, blocks: Sequence[Block | ParsedBlock]) -> str:
         """Return shape and revision. Always looked for, so that another policy need not look again."""
@@ -49,31 +70,52 @@ class ChunkPolicy:
         """Say whether the shape was found by these rules, or makes no difference."""
         return shape.endswith(f".{REVISION}") or not self._shapes_matter(kind)
 
-    def chunker_for(self, kind: str, shape: str) -> Chunker:
-        """Return the chunker for a kind and a word of `shape_of`."""
-        word = self.strategy(kind, shape.partition(".")[0])
+    def chunker_for(self, kind: str, shape: str, source: str = "", named: str = "") -> Chunker:
+        """Return the chunker for a document of a kind and a word of `shape_of`."""
+        word = self.strategy(kind, shape.partition(".")[0], source, named)
         if word not in self._made:
-            made = self._load(word)(self._sizes)
+            made = self._chunker(word)
             if isinstance(made, NeedsSimilarity):
                 made.similarity = self._similarity
             self._made[word] = made
         return self._made[word]
 
-    def strategy(self, kind: str, shape: str) -> str:
+    def _chunker(self, word: str) -> Chunker:
+        main = self._load(word)(self._sizes)
+        others = {kind: self._load(own)(self._sizes) for kind, own in self._settings.by_block.items() if own != word}
+        return MixedChunker(main, others) if others else main
+
+    def strategy(self, kind: str, shape: str, source: str = "", named: str = "") -> str:
         """Return the name of the strategy for a kind and a bare shape."""
         settings = self._settings
-        named = settings.by_kind.get(kind) or next((s for name, s in settings.by_shape.items() if name == shape), "")
-        word = named or settings.strategy
+        word = (
+            named
+            or (self._by_source(source) if source and self._places else "")
+            or settings.by_kind.get(kind)
+            or next((s for name, s in settings.by_shape.items() if name == shape), "")
+            or settings.strategy
+        )
         if word != AUTO:
             return word
         return next((best for name, best in BEST.items() if name == shape), BEST["prose"])
 
+    def _by_source(self, source: str) -> str:
+        _, _, path = unquote(source).partition("://")
+        return next((word for place, word in self._places if place.takes(path.lstrip("/"))), "")
+
     @property
     def fingerprint(self) -> str:
         """Name all that any document's cutting may depend on: for what is made of many documents at once."""
-        words = sorted({self.strategy(kind, shape) for kind in ("", *self._settings.by_kind) for shape in SHAPES})
-        table = self._settings.model_dump_json(include={"strategy", "by_kind", "by_shape"})
-        parts = [self._load(word)(self._sizes).fingerprint for word in words]
+        settings = self._settings
+        words = {self.strategy(kind, shape) for kind in ("", *settings.by_kind) for shape in SHAPES}
+        words |= {word for word in settings.by_source.values() if word != AUTO}
+        table = settings.model_dump_json(include={"strategy", "by_kind", "by_shape"})
+        added = {name for name in ("by_base", "by_source", "by_block") if getattr(settings, name)}
+        parts = [self._chunker(word).fingerprint for word in sorted(words)]
+        if added:
+            parts.append(settings.model_dump_json(include=added))
+        if self.enrichment:
+            parts.append(self.enrichment)
         return f"policy-{REVISION}-{stable_id('policy', table, *parts)[:12]}"
 
     @cached_property

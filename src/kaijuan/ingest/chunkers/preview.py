@@ -80,7 +80,9 @@ def compared(
     trials = []
     for strategy in strategies or [chosen]:
         own = ChunkPolicy(
-            settings.model_copy(update={"strategy": strategy, "by_kind": {}, "by_shape": {}}), load, similarity
+            settings.model_copy(update={"strategy": strategy, "by_kind": {}, "by_shape": {}, "by_source": {}}),
+            load,
+            similarity,
         )
         chunks = tuple(own.chunker_for(document.kind, shape).chunk(document.text, blocks, tokenizer))
         name = own.strategy(document.kind, shape.partition(".")[0])

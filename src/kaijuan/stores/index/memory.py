@@ -12,7 +12,6 @@ import numpy as np
 
 from kaijuan.core.filters import Filter, matches
 from kaijuan.core.ids import ChunkId
-from kaijuan.core.snapshots import visible
 from kaijuan.errors import ClosedError, NotFoundError, SpaceMismatchError
 from kaijuan.index.ports import Abilities, Hit, Index, Point, PointHeader, SpaceSpec, Vector
 from kaijuan.stores.index import checks, ranking
@@ -71,12 +70,8 @@ def _dense(space: _Space, vector: Vector, k: int, where: Filter) -> list[Hit]:
     return ranking.in_order(hits, k)
 
 
-def _rarity(space: _Space, terms: Mapping[int, float], snapshot: int | None) -> dict[int, float]:
-    counted = [
-        point
-        for point in space.points.values()
-        if snapshot is None or visible(point.valid_from, point.valid_to, snapshot)
-    ]
+def _rarity(space: _Space, terms: Mapping[int, float], corpus: Filter) -> dict[int, float]:
+    counted = space.matching(corpus)
     holders = {term: sum(term in point.terms for point in counted) for term in terms}
     return {term: ranking.inverse_document_frequency(len(counted), holders[term]) for term in terms}
 
@@ -86,7 +81,7 @@ def _lexical(space: _Space, terms: Mapping[int, float], k: int, where: Filter) -
     checks.check_filter(where)
     if checks.check_count(k) == 0 or not wanted:
         return []
-    rarity = _rarity(space, wanted, ranking.pinned_snapshot(where))
+    rarity = _rarity(space, wanted, ranking.corpus_of(where))
     weights = {term: weight * rarity[term] for term, weight in wanted.items()}
     hits = []
     for point in space.matching(where):

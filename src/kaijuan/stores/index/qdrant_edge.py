@@ -14,7 +14,7 @@ from uuid import UUID
 import numpy as np
 import qdrant_edge as vendor
 
-from kaijuan.core.filters import And, Eq, Filter, In, Not, Range, Value, at_snapshot
+from kaijuan.core.filters import LEVEL, And, Eq, Filter, In, Not, Range, Value
 from kaijuan.core.ids import ChunkId
 from kaijuan.errors import BusyError, CorruptStoreError, DiskFullError, KaijuanError, StoreError
 from kaijuan.index.ports import Hit, Point, PointHeader, Vector
@@ -41,6 +41,7 @@ _INDEXED: dict[str, vendor.PayloadSchemaParams] = {
     "acl": _LINKED,
     "valid_from": _NUMBERS,
     "valid_to": _NUMBERS,
+    LEVEL: vendor.KeywordIndexParams(enable_hnsw=False),
 }
 
 
@@ -186,7 +187,8 @@ class Shard:
         return And(tuple(item for item in items if not self._passes_all(item)))
 
     def _passes_all(self, item: Filter) -> bool:
-        if not isinstance(item, Eq | In | Range) or item.field not in _INDEXED:
+        bare = item.item if isinstance(item, Not) else item
+        if not isinstance(bare, Eq | In | Range) or bare.field not in _INDEXED:
             return False
         if item not in self._vacuous:
             if len(self._vacuous) >= _REMEMBERED:
@@ -220,8 +222,7 @@ class Shard:
 
     def search_lexical(self, terms: Mapping[int, float], k: int, where: Filter) -> list[Hit]:
         """Return the k best by BM25; rarity is counted among the points of the pinned snapshot."""
-        snapshot = ranking.pinned_snapshot(where)
-        corpus = compile_filter(And() if snapshot is None else self._needed(at_snapshot(snapshot)))
+        corpus = compile_filter(self._needed(ranking.corpus_of(where)))
         sparse = vendor.SparseVector(list(terms), list(terms.values()))
         query = vendor.Query.Nearest(sparse, using="lexical")
         # Without a corpus the engine would count deleted points too, until the next optimise.

@@ -8,7 +8,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable
 
-from kaijuan.core.filters import And, Filter, Range
+from kaijuan.core.filters import LEVEL, And, Eq, Filter, Not, Range, all_of, at_snapshot
 from kaijuan.index.ports import Hit
 
 
@@ -47,6 +47,21 @@ def pinned_snapshot(where: Filter) -> int | None:
             ended.add(item.gt)
     both = started & ended
     return math.floor(min(both)) if both else None
+
+
+def corpus_of(where: Filter) -> Filter:
+    """Return which points the rarity of terms is counted among: those of the pinned snapshot and the level demanded.
+
+    So the summaries of documents move no score of a search for passages.
+    """
+    snapshot = pinned_snapshot(where)
+    levels = [item for item in _conjuncts(where) if _of_level(item)]
+    return all_of([*([] if snapshot is None else [at_snapshot(snapshot)]), *levels])
+
+
+def _of_level(item: Filter) -> bool:
+    bare = item.item if isinstance(item, Not) else item
+    return isinstance(bare, Eq) and bare.field == LEVEL
 
 
 def _conjuncts(where: Filter) -> Iterable[Filter]:
