@@ -20,6 +20,7 @@ from kaijuan.retrieve.expand import Area, areas, passage
 from kaijuan.retrieve.fold import fold
 from kaijuan.retrieve.fuse import Fused, minmax, rrf, weighed, with_foreign
 from kaijuan.retrieve.gather import Gathered, gather
+from kaijuan.retrieve.holdings import HoldingsShelf
 from kaijuan.retrieve.languages import Asked, ForeignRoute, Known, foreign_to, is_foreign, languages_of
 from kaijuan.retrieve.order import Ordered, Tools, ordered
 from kaijuan.retrieve.ports import Query, Reranker, Route
@@ -30,8 +31,9 @@ from kaijuan.retrieve.routes.lexical import LexicalRoute
 from kaijuan.retrieve.scope import check_fields, scope
 from kaijuan.retrieve.settings import RetrieveSettings
 from kaijuan.retrieve.texts import TextShelf
+from kaijuan.retrieve.understanding.results import Understanding
 from kaijuan.retrieve.understanding.settings import UnderstandSettings
-from kaijuan.retrieve.understanding.steps import Ground, prepare
+from kaijuan.retrieve.understanding.steps import Ground, Prepared, prepare
 
 READ_AHEAD = 2
 """Candidates looked up for each passage wanted, at first."""
@@ -51,6 +53,8 @@ class SearchRequest:
     filters: tuple[Filter, ...] = ()
     cut: bool = True
     """False keeps every candidate up to `k`, as evaluation needs."""
+    read_filters: bool = True
+    """Whether filters may be read from the question."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -64,6 +68,8 @@ class Retrieval:
     texts: TextShelf
     settings: RetrieveSettings
     understanding: UnderstandSettings = field(default_factory=UnderstandSettings)
+    shelf: HoldingsShelf = field(default_factory=HoldingsShelf)
+    """What documents say about themselves, kept between searches."""
     known_fields: set[str] = field(default_factory=set)
     """Fields that documents are known to have, kept between searches of one index space."""
     known_languages: Known = field(default_factory=dict)
@@ -81,7 +87,7 @@ async def search(context: Retrieval, request: SearchRequest, *, trace_id: str) -
             prepared = await prepare(_ground(context), request)
         query = prepared.query
         with telemetry.timed(timings, "gather"):
-            found = await _find(context, request, query)
+            found, understanding = await _find_or_relax(context, request, prepared)
         with telemetry.timed(timings, "order"):
             last = await _order(context, request, found)
         with telemetry.timed(timings, "expand"):
@@ -98,7 +104,7 @@ async def search(context: Retrieval, request: SearchRequest, *, trace_id: str) -
         candidates=tuple(candidates),
         settings=context.settings.model_dump(),
         timings_ms=timings,
-        understanding=prepared.understanding,
+        understanding=understanding,
         reranker=last.report,
     )
     return SearchResult(
@@ -107,7 +113,7 @@ async def search(context: Retrieval, request: SearchRequest, *, trace_id: str) -
 
 
 def _ground(context: Retrieval) -> Ground:
-    return Ground(catalog=context.catalog, index=context.index, settings=context.understanding)
+    return Ground(catalog=context.catalog, index=context.index, settings=context.understanding, shelf=context.shelf)
 
 
 def depth(settings: RetrieveSettings, k: int) -> int:
@@ -145,6 +151,17 @@ class _Found:
     gathered: Sequence[Gathered]
     candidates: Sequence[Candidate]
     near: Families
+
+
+async def _find_or_relax(
+    context: Retrieval, request: SearchRequest, prepared: Prepared
+) -> tuple[_Found, Understanding]:
+    """Search under the filters that were read from the question, and without them where they leave nothing."""
+    narrowed = replace(request, filters=(*request.filters, *prepared.filters))
+    found = await _find(context, narrowed, prepared.query)
+    if not prepared.filters or any(candidate.fate == USED for candidate in found.candidates):
+        return found, prepared.understanding
+    return await _find(context, request, prepared.query), replace(prepared.understanding, relaxed=True)
 
 
 async def _find(context: Retrieval, request: SearchRequest, query: Query) -> _Found:

@@ -26,13 +26,16 @@ class Asking(Reading):
         filters: Filters = (),
         as_of: Moment = None,
         preset: str | None = None,
+        read_filters: bool = True,
     ) -> Answer:
         """Answer from the documents, every sentence cited, or refuse where they do not say."""
         wanted = arguments.filters(filters)
         snapshot = await self._snapshot(await self._kb(), as_of)
 
         async def find(more: Sequence[Filter]) -> SearchResult:
-            return await self.search(question, k=k, filters=[*wanted, *more], as_of=snapshot, preset=preset)
+            return await self.search(
+                question, k=k, filters=[*wanted, *more], as_of=snapshot, preset=preset, read_filters=read_filters
+            )
 
         result, given = await answer_or_look_elsewhere(question, find, self.embedder, self.config.answer)
         await self._save_trace(result, given)

@@ -28,14 +28,15 @@ class Reading(Wired):
         as_of: Moment = None,
         cut: bool = True,
         preset: str | None = None,
+        read_filters: bool = True,
     ) -> SearchResult:
         """Return the best passages for a question, at most `k`.
 
         `as_of` is a snapshot number (int) or a time in seconds since 1970 (float); the head by default. `cut=False`
         keeps weak passages too, for measuring. `preset` is "fast", "balanced" or "thorough"; the configured one by
-        default.
+        default. `read_filters=False` takes no filter from the words of the question.
         """
-        request = await self._request(query, k, filters, as_of, cut=cut)
+        request = await self._request(query, k, filters, as_of, cut=cut, read_filters=read_filters)
         return await search(await self._retrieval(request.kb, preset), request, trace_id=new_id())
 
     async def explain(
@@ -48,9 +49,10 @@ class Reading(Wired):
         filters: Filters = (),
         as_of: Moment = None,
         preset: str | None = None,
+        read_filters: bool = True,
     ) -> Explanation:
         """Say, stage by stage, why the passages that hold a text, or a chunk, were or were not used."""
-        request = await self._request(question, k, filters, as_of)
+        request = await self._request(question, k, filters, as_of, read_filters=read_filters)
         context = await self._retrieval(request.kb, preset)
         return await explain(context, request, contains=contains, chunk=chunk, trace_id=new_id())
 

@@ -32,6 +32,7 @@ from kaijuan.ingest.opening import Opener
 from kaijuan.ingest.pipeline import fingerprint, item_fingerprint, read_each
 from kaijuan.jobs.gate import GateRules
 from kaijuan.jobs.run import Ingest, Progress
+from kaijuan.retrieve.holdings import HoldingsShelf
 from kaijuan.retrieve.languages import Known
 from kaijuan.retrieve.pipeline import Retrieval, SearchRequest
 from kaijuan.retrieve.settings import with_preset
@@ -70,6 +71,7 @@ class Wired:
         self._closed = False
         self._fields: dict[str, set[str]] = {}
         self._languages: dict[str, Known] = {}
+        self._shelf = HoldingsShelf()
         self._open_spaces: dict[str, Index] = {}
         self._parsers: ParserPool | None = None
         self._whole: Wired = self
@@ -213,7 +215,9 @@ class Wired:
     async def _tagged(self, kb: KnowledgeBase, word: str) -> int | None:
         return next((tag.number for tag in await self.catalog.snapshot_tags(kb.id) if tag.name == word), None)
 
-    async def _request(self, text: str, k: int, filters: Filters, as_of: Moment, *, cut: bool = True) -> SearchRequest:
+    async def _request(
+        self, text: str, k: int, filters: Filters, as_of: Moment, *, cut: bool = True, read_filters: bool = True
+    ) -> SearchRequest:
         if not 1 <= k <= MOST_PASSAGES:
             raise UsageError(f"{k} passages cannot be asked for.", hint=f"Ask for 1 to {MOST_PASSAGES}.")
         kb = await self._kb()
@@ -225,6 +229,7 @@ class Wired:
             principals=self._principals,
             filters=arguments.filters(filters),
             cut=cut,
+            read_filters=read_filters,
         )
 
     async def _retrieval(self, kb: KnowledgeBase, preset: str | None = None) -> Retrieval:
@@ -236,6 +241,7 @@ class Wired:
             texts=self.texts,
             settings=settings,
             understanding=self.config.understanding,
+            shelf=self._shelf,
             known_fields=self._fields.setdefault(kb.space, set()),
             known_languages=self._languages.setdefault(kb.space, {}),
             now=self._clock(),

@@ -33,6 +33,9 @@ class Expansion:
     source: str = ""
     """The document that explains it, or who entered it."""
 
+    def __str__(self) -> str:
+        return self.words
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ReadFilter:
@@ -42,6 +45,9 @@ class ReadFilter:
     text: str
     said: str
     """The words of the question that say so."""
+
+    def __str__(self) -> str:
+        return self.text
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

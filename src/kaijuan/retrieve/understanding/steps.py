@@ -9,21 +9,24 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, TypeVar
 
 from kaijuan import telemetry
-from kaijuan.core.filters import Filter
+from kaijuan.core.filter_language import parse_filter
+from kaijuan.core.filters import Filter, fields_of
 from kaijuan.core.text.bm25 import numbered
 from kaijuan.core.text.normalise import folded
 from kaijuan.errors import KaijuanError
 from kaijuan.index.catalog import CatalogReader
 from kaijuan.index.ports import Index
+from kaijuan.retrieve.holdings import HoldingsShelf
 from kaijuan.retrieve.ports import Query
 from kaijuan.retrieve.understand import understand
 from kaijuan.retrieve.understanding.anchors import anchors
 from kaijuan.retrieve.understanding.expanding import expansion_terms
 from kaijuan.retrieve.understanding.kinds import kinds_of
 from kaijuan.retrieve.understanding.matching import heads, short_keys
-from kaijuan.retrieve.understanding.results import OK, Expansion, StepReport, Understanding
+from kaijuan.retrieve.understanding.results import OK, Expansion, ReadFilter, StepReport, Understanding
 from kaijuan.retrieve.understanding.settings import UnderstandSettings
 from kaijuan.retrieve.understanding.synonyms import from_abbreviations, from_glossary
+from kaijuan.retrieve.understanding.wanted_fields import may_mean_documents, read_filters
 
 if TYPE_CHECKING:
     from kaijuan.retrieve.pipeline import SearchRequest
@@ -41,6 +44,7 @@ class Ground:
     index: Index | None
     """None while nothing has been published: then there is nothing to understand a question by."""
     settings: UnderstandSettings
+    shelf: HoldingsShelf
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -62,14 +66,20 @@ async def prepare(ground: Ground, request: SearchRequest) -> Prepared:
     if ground.index is None:
         return Prepared(query=query, understanding=understanding)
     settings = ground.settings
-    (terms, glossary), (learned, abbreviations) = await asyncio.gather(
+    wanted = settings.filters and request.read_filters
+    (terms, glossary), (learned, abbreviations), (read, fields) = await asyncio.gather(
         _step("glossary", settings.glossary, settings, lambda: _glossary(ground, request)),
         _step("abbreviations", settings.abbreviations, settings, lambda: _abbreviations(ground, request)),
+        _step("filters", wanted, settings, lambda: _filters(ground, request)),
     )
     expansions = (*terms, *learned)
-    understanding = replace(understanding, expansions=expansions, steps=(glossary, abbreviations))
+    understanding = replace(
+        understanding, expansions=expansions, filters=tuple(read), steps=(glossary, abbreviations, fields)
+    )
     return Prepared(
-        query=_expanded(query, expansions, settings.expansion_weight), understanding=understanding, filters=()
+        query=_expanded(query, expansions, settings.expansion_weight),
+        understanding=understanding,
+        filters=tuple(parse_filter(one.text) for one in read),
     )
 
 
@@ -87,12 +97,12 @@ def _expanded(query: Query, expansions: Sequence[Expansion], share: float) -> Qu
 
 
 async def _step(
-    name: str, on: bool, settings: UnderstandSettings, work: Callable[[], Awaitable[Sequence[Expansion]]]
-) -> tuple[Sequence[Expansion], StepReport]:
+    name: str, on: bool, settings: UnderstandSettings, work: Callable[[], Awaitable[Sequence[_Found]]]
+) -> tuple[Sequence[_Found], StepReport]:
     if not on:
         return (), StepReport(name=name, state="off")
     start = time.perf_counter()
-    found: Sequence[Expansion] = ()
+    found: Sequence[_Found] = ()
     state = OK
     try:
         async with asyncio.timeout(settings.step_seconds):
@@ -105,7 +115,16 @@ async def _step(
         telemetry.count(f"understand.dropped.{name}")
         telemetry.event("step dropped", step=name, state=state)
     spent = round((time.perf_counter() - start) * 1000, 3)
-    return found, StepReport(name=name, state=state, said=tuple(one.words for one in found), milliseconds=spent)
+    return found, StepReport(name=name, state=state, said=tuple(map(str, found)), milliseconds=spent)
+
+
+async def _filters(ground: Ground, request: SearchRequest) -> Sequence[ReadFilter]:
+    if not may_mean_documents(request.text):
+        return ()
+    holdings = await ground.shelf.read(ground.catalog, request.kb, request.snapshot, request.principals)
+    # What the caller filters by is the caller's to say.
+    given = {name for tree in request.filters for name in fields_of(tree)}
+    return [one for one in read_filters(request.text, holdings) if one.field not in given]
 
 
 async def _glossary(ground: Ground, request: SearchRequest) -> Sequence[Expansion]:

@@ -1,0 +1,111 @@
+"""What a reader's documents say about themselves: titles, kinds and metadata, read once for a snapshot and kept.
+
+Read only when a question needs it. What is kept is kept by snapshot, readers and policy version, so that a change of
+any of them reads anew.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections import OrderedDict
+from collections.abc import Collection, Iterator
+from dataclasses import dataclass, field
+
+from kaijuan.core.documents import Metadata, Version
+from kaijuan.core.filters import FIELD, Value
+from kaijuan.core.ids import DocumentId
+from kaijuan.index.catalog import CatalogReader, KnowledgeBase
+
+MOST_DOCUMENTS = 50_000
+"""Documents that are read. In a larger base nothing is said of any: half of them would be a wrong picture."""
+_KEPT = 4
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Holding:
+    """One document as a reader sees it listed."""
+
+    document_id: DocumentId
+    source: str
+    title: str
+    kind: str
+    language: str
+    metadata: Metadata
+
+    def values(self, name: str) -> tuple[Value, ...]:
+        """Return the values of a field as the index has them; () where the document lacks it."""
+        if name == "kind":
+            return (self.kind,)
+        value = self.metadata.get(name)
+        if value is None or not FIELD.fullmatch(name):
+            return ()
+        return value if isinstance(value, tuple) else (value,)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Holdings:
+    """All documents that a reader may see at a snapshot, by source; none where there are too many."""
+
+    documents: tuple[Holding, ...] = ()
+    complete: bool = True
+
+    def values(self, names: Collection[str]) -> Iterator[tuple[str, Value]]:
+        """Yield (field, value) of these fields, each once, in order of the documents."""
+        seen: set[tuple[str, str, Value]] = set()
+        for document in self.documents:
+            for name in names:
+                for value in document.values(name):
+                    # True equals 1 and is another value all the same.
+                    key = (name, type(value).__name__, value)
+                    if key not in seen:
+                        seen.add(key)
+                        yield name, value
+
+
+_Key = tuple[str, int, int, frozenset[str]]
+
+
+@dataclass(slots=True)
+class HoldingsShelf:
+    """Keeps the holdings of the latest readers and snapshots."""
+
+    _kept: OrderedDict[_Key, Holdings] = field(default_factory=OrderedDict)
+    _lock: asyncio.Lock = field(default_factory=asyncio.Lock)
+
+    async def read(
+        self, catalog: CatalogReader, kb: KnowledgeBase, snapshot: int, principals: frozenset[str]
+    ) -> Holdings:
+        """Return the holdings; a reader who asks while they are being read waits for that."""
+        key = (str(kb.id), snapshot, kb.policy_version, principals)
+        async with self._lock:
+            if key not in self._kept:
+                self._kept[key] = await _holdings(catalog, kb, snapshot, principals)
+                while len(self._kept) > _KEPT:
+                    self._kept.popitem(last=False)
+            self._kept.move_to_end(key)
+            return self._kept[key]
+
+
+async def _holdings(catalog: CatalogReader, kb: KnowledgeBase, snapshot: int, principals: frozenset[str]) -> Holdings:
+    found: list[Holding] = []
+    after = ""
+    count = 0
+    while page := await catalog.versions(kb.id, snapshot, after=after):
+        after = page[-1].source
+        count += len(page)
+        if count > MOST_DOCUMENTS:
+            return Holdings(complete=False)
+        readers = await catalog.principals_of(kb.id, {version.document_id for version in page})
+        found += [_holding(version) for version in page if readers[version.document_id] & principals]
+    return Holdings(documents=tuple(found))
+
+
+def _holding(version: Version) -> Holding:
+    return Holding(
+        document_id=version.document_id,
+        source=version.source,
+        title=version.title,
+        kind=version.kind,
+        language=version.language,
+        metadata=version.metadata,
+    )
