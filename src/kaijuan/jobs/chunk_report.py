@@ -5,10 +5,11 @@ from __future__ import annotations
 import asyncio
 import hashlib
 from collections import Counter
-from collections.abc import Sequence
-from dataclasses import dataclass, field
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from statistics import median
 
+from kaijuan.core.chunk_work import ALIAS, AUTO
 from kaijuan.core.documents import Block, BlockKind, Chunk, ChunkLevel, Version
 from kaijuan.core.ids import ChunkId
 from kaijuan.core.spans import Span
@@ -16,6 +17,7 @@ from kaijuan.index.catalog import Catalog
 from kaijuan.index.ports import BlobStore
 from kaijuan.index.write import UNREADABLE
 from kaijuan.ingest.chunkers.quality import Quality, quality_of
+from kaijuan.jobs.work_views import WorkView, stale
 
 BUCKET = 32
 """Tokens a bar of the histogram."""
@@ -63,6 +65,18 @@ class Outlier:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class StaleWork:
+    """Work whose passage has changed."""
+
+    id: str
+    source: str
+    kind: str
+    by: str
+    why: str
+    excerpt: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class ChunkReport:
     """A snapshot's chunks. Lists are cut after 200 entries; their numbers count all."""
 
@@ -91,6 +105,10 @@ class ChunkReport:
     """Source and text of what no child holds."""
     unreadable: tuple[str, ...]
     """Sources whose text cannot be read."""
+    manual: Mapping[str, int] = field(default_factory=dict)
+    """Chunks that people made or changed, by origin."""
+    stale: tuple[StaleWork, ...] = ()
+    """What people did and the live documents could not take over: somebody has to look at it."""
 
 
 @dataclass(slots=True)
@@ -108,6 +126,7 @@ class _Sum:
     tokens: list[int] = field(default_factory=list)
     means: list[tuple[str, int, float]] = field(default_factory=list)
     strategies: Counter[str] = field(default_factory=Counter)
+    manual: Counter[str] = field(default_factory=Counter)
     first: dict[bytes, tuple[ChunkId, str]] = field(default_factory=dict)
     twins: dict[bytes, _Twins] = field(default_factory=dict)
     cut: list[CutPlace] = field(default_factory=list)
@@ -129,7 +148,9 @@ class _Sum:
         for gap in found.lost[: max(0, _KEPT - len(self.lost))]:
             self.lost.append((version.source, excerpt(gap.of(text))))
         for chunk in chunks:
-            if chunk.level is ChunkLevel.CHILD:
+            if chunk.origin != AUTO:
+                self.manual[chunk.origin] += 1
+            if chunk.level is ChunkLevel.CHILD and chunk.origin != ALIAS:
                 self.strategies[chunk.strategy.split("-")[0]] += 1
                 self._compare(version, chunk, chunk.span.of(text))
 
@@ -158,8 +179,10 @@ class _Sum:
             twins.sources.append(version.source)
 
 
-async def chunk_report(catalog: Catalog, blobs: BlobStore, versions: Sequence[Version], snapshot: int) -> ChunkReport:
-    """Look at the chunks of these versions, one document at a time."""
+async def chunk_report(
+    catalog: Catalog, blobs: BlobStore, versions: Sequence[Version], snapshot: int, work: Sequence[WorkView] = ()
+) -> ChunkReport:
+    """Look at the chunks of these versions, one document at a time; `work` is what people did to them."""
     found = _Sum()
     unreadable = []
     for version in versions:
@@ -170,7 +193,14 @@ async def chunk_report(catalog: Catalog, blobs: BlobStore, versions: Sequence[Ve
             continue
         blocks, chunks = await catalog.blocks_of(version.id), await catalog.chunks_of(version.id)
         await asyncio.to_thread(found.add, version, text, blocks, chunks)
-    return _report(found, len(versions), snapshot, tuple(unreadable))
+    made = _report(found, len(versions), snapshot, tuple(unreadable))
+    return replace(made, stale=tuple(map(_stale, stale(work))))
+
+
+def _stale(view: WorkView) -> StaleWork:
+    work = view.work
+    quote = excerpt(work.passage.quote)
+    return StaleWork(id=work.id, source=view.source, kind=work.kind.value, by=work.by, why=view.why, excerpt=quote)
 
 
 def _report(found: _Sum, documents: int, snapshot: int, unreadable: tuple[str, ...]) -> ChunkReport:
@@ -203,6 +233,7 @@ def _report(found: _Sum, documents: int, snapshot: int, unreadable: tuple[str, .
         coverage=1 - found.lost_characters / found.content if found.content else 1.0,
         lost=tuple(found.lost),
         unreadable=unreadable,
+        manual=dict(found.manual.most_common()),
     )
 
 

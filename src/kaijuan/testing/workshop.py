@@ -31,7 +31,7 @@ from kaijuan.testing.embedders import HashEmbedder
 
 START = 1_700_000_000.0
 ROOT = "file:///shelf/"
-SIZES = ChunkSettings(child_tokens=8, max_tokens=16, parent_tokens=32)
+SIZES = ChunkSettings(child_tokens=8, max_tokens=16, parent_tokens=32, summaries=False)
 
 
 async def read_text(item: SourceItem) -> ParsedDocument:

@@ -10,6 +10,7 @@ from kaijuan.core.ids import ChunkId
 from kaijuan.core.snapshots import Snapshot
 from kaijuan.jobs.chunk_report import ChunkReport, chunk_report
 from kaijuan.jobs.views import ChunkView, DocumentView, Status, chunk_view, status_of, view_of
+from kaijuan.jobs.work_views import work_views
 from kaijuan.retrieve.explain import Explanation, explain
 from kaijuan.retrieve.pipeline import search
 from kaijuan.retrieve.results import SearchResult
@@ -77,8 +78,10 @@ class Reading(Wired):
 
     async def chunk_report(self, *, as_of: Moment = None) -> ChunkReport:
         """Say how well the documents of a snapshot are cut: lengths, cut structures, duplicates, outliers, coverage."""
-        snapshot = await self._snapshot(await self._kb(), as_of)
-        return await chunk_report(self.catalog, self.blobs, await self.list(as_of=snapshot), snapshot)
+        kb = await self._kb()
+        snapshot = await self._snapshot(kb, as_of)
+        work = await work_views(self.catalog, kb, snapshot, self._principals)
+        return await chunk_report(self.catalog, self.blobs, await self.list(as_of=snapshot), snapshot, work)
 
     async def snapshots(self) -> builtins.list[Snapshot]:
         """Return all snapshots that are kept, oldest first."""

@@ -8,11 +8,13 @@ from dataclasses import dataclass
 from itertools import pairwise
 from typing import Protocol
 
+from kaijuan.core.chunk_work import ALIAS
 from kaijuan.core.documents import ATOMIC_KINDS, Block, BlockKind, ChunkLevel
 from kaijuan.core.spans import Span, uncovered
 
 _ENDS = frozenset("。！？｡；…!?.:：;\"'”’」』》)）]】>|`")
 """What the last character of a sentence, line or cell may be."""
+_PIECES = frozenset({ChunkLevel.CHILD, ChunkLevel.EXCLUDED})
 
 
 class Piece(Protocol):
@@ -29,6 +31,10 @@ class Piece(Protocol):
     @property
     def tokens(self) -> int:
         """Return its size."""
+
+    @property
+    def origin(self) -> str:
+        """Return who made it."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -67,12 +73,14 @@ class Quality:
 
 def quality_of(text: str, blocks: Sequence[Block], chunks: Sequence[Piece]) -> Quality:
     """Return the quality of the chunks of a document. Linear in its length but for sorting."""
-    children = [chunk for chunk in chunks if chunk.level is ChunkLevel.CHILD]
-    spans = sorted(child.span for child in children)
+    # A question to a passage is a way to it, not a piece of the text; what somebody excluded is not lost.
+    pieces = [chunk for chunk in chunks if chunk.level in _PIECES and chunk.origin != ALIAS]
+    children = [chunk for chunk in pieces if chunk.level is ChunkLevel.CHILD]
+    spans = _outermost(sorted(piece.span for piece in pieces))
     lost = [gap for block in blocks for gap in _lost(text, block, spans)]
     return Quality(
         tokens=tuple(child.tokens for child in children),
-        parents=len(chunks) - len(children),
+        parents=sum(chunk.level is ChunkLevel.PARENT for chunk in chunks),
         cut=tuple(_cut(blocks, spans)),
         parted_sentences=sum(_parts_a_sentence(text, blocks, span) for span in spans),
         repeated=sum(max(0, a.end - b.start) for a, b in pairwise(spans)),
@@ -80,6 +88,17 @@ def quality_of(text: str, blocks: Sequence[Block], chunks: Sequence[Piece]) -> Q
         lost=tuple(lost),
         lost_characters=sum(_filled(gap.of(text)) for gap in lost),
     )
+
+
+def _outermost(spans: Sequence[Span]) -> list[Span]:
+    """Leave out spans inside others, as only people's work makes them, so that ends rise with beginnings."""
+    kept: list[Span] = []
+    for span in spans:
+        if kept and span.start == kept[-1].start:
+            kept.pop()  # the later of two with one beginning is the longer
+        if not kept or span.end > kept[-1].end:
+            kept.append(span)
+    return kept
 
 
 def _filled(text: str) -> int:
