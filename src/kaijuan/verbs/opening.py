@@ -10,7 +10,7 @@ from collections.abc import Sequence
 
 from kaijuan.core.arguments import Moment
 from kaijuan.core.citations import Citation
-from kaijuan.core.documents import Block, Version, boxes_of, pages_of, title_path_at
+from kaijuan.core.documents import Block, Chunk, Version, boxes_of, pages_of, title_path_at
 from kaijuan.core.ids import ChunkId, VersionId
 from kaijuan.core.spans import Span
 from kaijuan.errors import DocumentError, NotFoundError, UsageError
@@ -66,6 +66,10 @@ class Opening(Wired):
     async def version_blocks(self, id: str, *, within: Sequence[Span] | None = None) -> builtins.list[Block]:
         """Return the blocks of a version in order; with `within`, those that share characters with one of the spans."""
         return await self.catalog.blocks_of((await self.version(id)).id, within)
+
+    async def version_chunks(self, id: str) -> builtins.list[Chunk]:
+        """Return the chunks of a version in order of span."""
+        return await self.catalog.chunks_of((await self.version(id)).id)
 
     async def page_sizes(self, id: str) -> builtins.list[tuple[float, float]]:
         """Return width and height of every page in points; of a picture in dots; nothing for formats without pages."""

@@ -74,6 +74,8 @@ class Wired:
         self._shelf = HoldingsShelf()
         self._open_spaces: dict[str, Index] = {}
         self._parsers: ParserPool | None = None
+        self.actor = ""
+        """Who works through this view, for the audit log; "" for the command line and programs."""
         self._whole: Wired = self
         """The engine that owns what a view of it shares; itself for all others. What is made late belongs there."""
         self._wire(embedder)
@@ -290,13 +292,19 @@ _Engine = TypeVar("_Engine", bound=Wired)
 
 
 def viewed(
-    engine: _Engine, *, kb: str | None = None, tenant: str | None = None, principals: Collection[str] | None = None
+    engine: _Engine,
+    *,
+    kb: str | None = None,
+    tenant: str | None = None,
+    principals: Collection[str] | None = None,
+    actor: str = "",
 ) -> _Engine:
     """Return an engine for another base, tenant or reader that shares stores, index, models and parsers with `engine`.
 
     Costs next to nothing, so that a service makes one for each request. Closing it closes nothing that is shared.
     """
     view = copy.copy(engine)
+    view.actor = actor
     if kb is not None:
         view.kb_name = kb
     if tenant is not None:
