@@ -24,6 +24,10 @@ Filters = Annotated[
         "May be given several times; all must hold.",
     ),
 ]
+NoFilters = Annotated[
+    bool,
+    typer.Option("--no-filters", metavar="", help="Take no filter (year, department, version, ...) from the words."),
+]
 AsOf = Annotated[
     str | None,
     typer.Option(

@@ -15,6 +15,8 @@ from rich.text import Text
 from kaijuan.cli import screen
 from kaijuan.core.spans import Span, merge
 from kaijuan.core.text.analyse import TermKind, analyse
+from kaijuan.core.text.language import language_of
+from kaijuan.retrieve.understanding.words import sentences
 
 if TYPE_CHECKING:
     from rich.console import Console, ConsoleOptions, RenderableType
@@ -78,6 +80,8 @@ def found(result: SearchResult, *, filtered: bool = False, full: bool = False) -
         yield from _head(passage)
         shown = excerpt(passage, result.trace.terms, 0 if full else SHOWN_LINES)
         yield Padding(shown, (0, 0, 1, 4), expand=False)
+    for sentence in sentences(result.trace.understanding, result.query, language_of(result.query)):
+        yield Text(screen.line(sentence), style="cyan")
     yield Text(_summary(result), style="dim")
     yield from _troubles(result.trace.routes)
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from kaijuan.cli import screen, shapes
-from kaijuan.cli.options import AsOf, Filters, Full, Json, K, Preset, session_of
+from kaijuan.cli.options import AsOf, Filters, Full, Json, K, NoFilters, Preset, session_of
 from kaijuan.cli.session import read_as_of, read_filters
 
 if TYPE_CHECKING:
@@ -21,6 +21,7 @@ def search(  # noqa: PLR0913 one argument an option
     filters: Filters = None,
     as_of: AsOf = None,
     preset: Preset = None,
+    no_filters: NoFilters = False,
     full: Full = False,
     json: Json = False,
 ) -> None:
@@ -28,7 +29,7 @@ def search(  # noqa: PLR0913 one argument an option
     session = session_of(context, json)
     wanted, moment = read_filters(filters), read_as_of(as_of)
     with session.open() as base:
-        result = base.search(query, k=k, filters=wanted, as_of=moment, preset=preset)
+        result = base.search(query, k=k, filters=wanted, as_of=moment, preset=preset, read_filters=not no_filters)
         early = "" if session.json or result.snapshot else before_the_first(base)
     if session.json:
         screen.show_json(shapes.search_shape(result))
@@ -41,20 +42,21 @@ def search(  # noqa: PLR0913 one argument an option
     screen.show(*passages.found(result, filtered=bool(wanted), full=full))
 
 
-def ask(
+def ask(  # noqa: PLR0913 one argument an option
     context: typer.Context,
     question: Annotated[str, typer.Argument(metavar="QUESTION", help="A question in Chinese or English.")],
     k: K = 8,
     filters: Filters = None,
     as_of: AsOf = None,
     preset: Preset = None,
+    no_filters: NoFilters = False,
     json: Json = False,
 ) -> None:
     """Answer a question from the documents, every sentence cited, or say that they do not answer it."""
     session = session_of(context, json)
     wanted, moment = read_filters(filters), read_as_of(as_of)
     with session.open() as base:
-        answer = base.ask(question, k=k, filters=wanted, as_of=moment, preset=preset)
+        answer = base.ask(question, k=k, filters=wanted, as_of=moment, preset=preset, read_filters=not no_filters)
         early = "" if session.json or answer.snapshot else before_the_first(base)
         # A refusal does not tell whether there was anything to read.
         unread = wanted and not (session.json or answer.sentences or early)
@@ -83,6 +85,7 @@ def explain(  # noqa: PLR0913 one argument an option
     filters: Filters = None,
     as_of: AsOf = None,
     preset: Preset = None,
+    no_filters: NoFilters = False,
     full: Full = False,
     json: Json = False,
 ) -> None:
@@ -93,7 +96,14 @@ def explain(  # noqa: PLR0913 one argument an option
     wanted, moment = read_filters(filters), read_as_of(as_of)
     with session.open() as base:
         explanation = base.explain(
-            question, contains=contains, chunk=chunk, k=k, filters=wanted, as_of=moment, preset=preset
+            question,
+            contains=contains,
+            chunk=chunk,
+            k=k,
+            filters=wanted,
+            as_of=moment,
+            preset=preset,
+            read_filters=not no_filters,
         )
     if session.json:
         screen.show_json(shapes.explanation_shape(explanation))

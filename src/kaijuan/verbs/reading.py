@@ -40,7 +40,7 @@ class Reading(Wired):
         request = await self._request(query, k, filters, as_of, cut=cut, read_filters=read_filters)
         return await search(await self._retrieval(request.kb, preset), request, trace_id=new_id())
 
-    async def explain(
+    async def explain(  # noqa: PLR0913 one argument an option
         self,
         question: str,
         *,

@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from kaijuan.jobs.views import DocumentView
     from kaijuan.retrieve.explain import Explanation
     from kaijuan.retrieve.results import Passage, RouteScore, SearchResult
+    from kaijuan.retrieve.understanding.results import Understanding
 
 Json = dict[str, object]
 
@@ -97,8 +98,16 @@ def search_shape(result: SearchResult) -> Json:
         "query": result.query,
         "snapshot": result.snapshot,
         "passages": [passage_shape(passage) for passage in result.passages],
+        "understanding": understanding_shape(result.trace.understanding),
         "timings_ms": _times(result.timings_ms),
     }
+
+
+def understanding_shape(understanding: Understanding) -> Json:
+    """What was understood of a question, of `search` and `explain`; without times, which differ from run to run."""
+    shape = fields_of(understanding)
+    shape["steps"] = [{"name": step.name, "state": step.state} for step in understanding.steps]
+    return shape
 
 
 def answer_shape(answer: Answer) -> Json:
@@ -137,6 +146,7 @@ def explanation_shape(explanation: Explanation) -> Json:
         "snapshot": explanation.snapshot,
         "targets": [{**fields_of(target), "path": path_of(target.source)} for target in explanation.targets],
         "routes": plain(explanation.trace.routes),
+        "understanding": understanding_shape(explanation.trace.understanding),
         "timings_ms": _times(explanation.trace.timings_ms),
     }
 
