@@ -54,6 +54,8 @@ REVIEW = """{"id", "source", "path", "title", "state": "pending" | "approved" | 
 STATUS = """{"kb", "head", "documents", "chunks", "points", "space", "model", "dimensions", "published_at",
  "unfinished_runs": [{"id", "kb_id", "kind", "target", "state", "started_at", "finished_at", "reason"}],
  "recent_runs": [...]}"""
+TERM = """{"id", "term", "synonyms", "state": "live" | "removed",
+ "history": [{"state", "at", "synonyms", "by", "note"}]}"""
 VERSION = """{"document_id", "version_id", "number", "source", "path", "title", "kind", "language", "pages",
    "metadata", "warnings", "content_hash", "created_at", "valid_from", "valid_to"}"""
 
@@ -68,6 +70,9 @@ SHAPES = {
   {"rank", "score", "document_id", "version_id", "chunk_id", "source", "path", "title",
    "title_path", "text", "span": [start, end], "pages", "boxes": [{"page", "x0", "y0", "x1", "y1"}],
    "routes": {"dense": {"rank", "score"}, "lexical": {"rank", "score"}}, "also": [source]}],
+ "understanding": {"kinds", "standalone", "anchors", "expansions": [{"span", "words", "by", "source"}],
+  "filters": [{"field", "text", "said"}], "relaxed", "variants": [{"kind", "text"}],
+  "clarification": {"question", "choices", "about"} or null, "steps": [{"name", "state"}]},
  "timings_ms"}""",
     "ask": """{"question", "status", "answer",
  "sentences": [{"text", "citations": [id]}],
@@ -125,6 +130,12 @@ a file with several documents: {"status", "source", "members": [{"source", as ab
  "other_document_id", "other_version_id", "created_at", "history": [{"state", "at", "by", "note"}]}]}""",
     "duplicates keep": """{"kept"}""",
     "duplicates merge": """{"merged"}""",
+    "glossary list": f"""{{"terms": [
+{TERM}]}}""",
+    "glossary add": TERM,
+    "glossary remove": """{"left": as in `glossary list`, or null}""",
+    "glossary import": """{"imported"}""",
+    "glossary export": """{"csv"}""",
     "eval retrieval": """{"set", "documents", "chunks", "queries",
  "metrics": {"ndcg@10", "recall@5", "recall@10", "recall@50", "mrr@10", "hit@1", "hit@5", "precision@5", "map"},
  "stages": {"dense", "lexical", "fused", "final": each as `metrics`}, "by_kind": {kind: {"queries", ...metrics}},
