@@ -26,6 +26,7 @@ from kaijuan.cli import (
     parsing,
     questions,
     review,
+    runs,
     screen,
     shapes,
     snapshots,
@@ -125,6 +126,7 @@ for command in (
 ):
     app.command(command.__name__.rstrip("_"), cls=Command)(command)
 app.add_typer(snapshots.app)
+app.add_typer(runs.app)
 app.add_typer(review.app)
 app.add_typer(duplicates.app)
 app.add_typer(glossary.app)

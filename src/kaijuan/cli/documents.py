@@ -18,7 +18,7 @@ FAILED_ITEMS = 3
 """Exit code of a run that ended well but could not take some of the sources, or holds some back for review."""
 
 
-def add(
+def add(  # noqa: PLR0913 one argument an option
     context: typer.Context,
     targets: Annotated[
         list[str],
@@ -40,15 +40,21 @@ def add(
         int | None,
         typer.Option("--depth", metavar="N", min=0, max=20, help="Follow links of a page or sitemap so far."),
     ] = None,
+    check_content: Annotated[
+        bool,
+        typer.Option(
+            "--check-content", metavar="", help="Read files in full that look unchanged by size and times, too."
+        ),
+    ] = False,
     json: Json = False,
 ) -> None:
-    """Take in new and changed documents and publish them as one snapshot."""
+    """Take in new and changed documents and publish them; a long run publishes on the way."""
     session = session_of(context, json)
     from kaijuan.cli.progress import shown_progress
 
     chosen = {"include": include or (), "exclude": exclude or ()}
     with session.open() as base, shown_progress() as progress:
-        report = base.add(targets, mirror=mirror, **chosen, depth=depth, progress=progress)
+        report = base.add(targets, mirror=mirror, **chosen, depth=depth, check_content=check_content, progress=progress)
     end_run(session, report)
 
 

@@ -26,6 +26,8 @@ if TYPE_CHECKING:
 
 WIDE = 100
 """Columns from which the list of documents has room for all it knows."""
+REMOVED_SHOWN = 20
+"""Removed documents that are named; `--json` names up to 1,000."""
 BLOCK_CHARACTERS = 400
 """Shown of each block by `show`; `--json` gives the whole text."""
 
@@ -48,12 +50,21 @@ def run(report: RunReport) -> Iterator[RenderableType]:
     yield Text(", ".join(counts) or "nothing to do", style="bold")
     sizes = f"{screen.count(report.documents, 'document')}, {screen.count(report.chunks, 'chunk')}"
     if report.added or report.updated or report.removed:
-        said = f"Snapshot {report.snapshot}: {sizes}"
+        several = f" to {report.snapshot}" if len(report.snapshots) > 1 else ""
+        said = f"Snapshot{'s' if several else ''} {(report.snapshots or (report.snapshot,))[0]}{several}: {sizes}"
     elif report.snapshot:
         said = f"Nothing changed: still snapshot {report.snapshot}, {sizes}"
     else:
         said = "Nothing was published"
     yield Text(f"{said} ({report.seconds:.1f} s).", style="dim")
+    moved = {one.before for one in report.moved}
+    for one in report.moved[:REMOVED_SHOWN]:
+        yield Text.assemble(("→ ", "cyan"), screen.place(one.before), " is now ", screen.place(one.after))
+    gone = [source for source in report.removed_sources if source not in moved]
+    for source in gone[:REMOVED_SHOWN]:
+        yield Text.assemble(("- ", "red"), screen.place(source))
+    if len(gone) > REMOVED_SHOWN:
+        yield Text(f"- and {len(gone) - REMOVED_SHOWN} more removed", style="dim")
     for item in report.failed:
         yield Text.assemble(("✗ ", "red"), screen.place(item.source))
         yield Padding(Text.assemble((item.code, "red"), ": ", screen.lines(item.message)), (0, 0, 0, 4), expand=False)

@@ -119,6 +119,9 @@ class CatalogHistory(Protocol):
     async def run_notes(self, runs: Collection[RunId]) -> dict[RunId, RunNote]:
         """Return what is known of these runs."""
 
+    async def item_counts(self, runs: Collection[RunId]) -> dict[RunId, dict[str, int]]:
+        """Return how many lines of each state the reports of runs have."""
+
     async def cancel_run(self, run: RunId, by: str) -> None:
         """Ask a running run to stop; NotFoundError when there is none, UsageError when it has ended."""
 

@@ -12,7 +12,7 @@ from typing import Any
 from pydantic import ValidationError
 
 from kaijuan.errors import UsageError
-from kaijuan.ingest.ports import Source, SourceFailure, SourceItem
+from kaijuan.ingest.ports import Notebook, Source, SourceFailure, SourceItem
 from kaijuan.ingest.settings import IngestSettings
 from kaijuan.ingest.sources.expanding import Ask, ExpandingSource
 from kaijuan.ingest.sources.settings import BUILT_IN, OtherSourceSettings, SourceSettings
@@ -40,13 +40,21 @@ class Narrowing:
 class Opened:
     """A source, and the target as it knows it."""
 
-    source: Source
+    source: ExpandingSource
     target: str
 
     @property
     def scope(self) -> str:
         """The prefix of all addresses under the target."""
         return self.source.scope(self.target)
+
+    def remember(self, notebook: Notebook) -> None:
+        """Let the source leave out what looks as it did."""
+        self.source.remember(notebook)
+
+    def expected(self) -> int | None:
+        """Return how many documents there are about; None where nobody knows. Blocks."""
+        return self.source.expected(self.target)
 
 
 @dataclass(frozen=True, kw_only=True)

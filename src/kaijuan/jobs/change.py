@@ -28,6 +28,11 @@ class Change:
     owner: str
     tally: Tally
     progress: Tell | None
+    request: str = ""
+    """What was asked for, as JSON, by which it can be asked for again."""
+    stage: Stage = Stage.READING
+    _written: int = field(default=0, init=False)
+    """Points of the parts that are published."""
     _report: RunReport | None = field(default=None, init=False)
 
     @property
@@ -42,22 +47,26 @@ class Change:
             raise StoreError(f"Run {self.run.id} has no report: it did not end.")
         return self._report
 
+    def state(self, stage: Stage) -> Progress:
+        """Return how far the run is."""
+        tally = self.tally
+        expected = tally.expected if tally.expected is not None and tally.expected >= tally.done else None
+        return Progress(
+            stage=stage,
+            done=tally.done,
+            total=expected if stage is Stage.READING else tally.done,
+            failed=len(tally.failed),
+            source=tally.source,
+            chunks=tally.chunks,
+            indexed=self._written + self.outbox.written,
+        )
+
     def tell(self, stage: Stage) -> None:
         """Say how far the run is."""
+        self.stage = stage
         if self.progress is None:
             return
-        tally = self.tally
-        self.progress(
-            Progress(
-                stage=stage,
-                done=tally.done,
-                total=None if stage is Stage.READING else tally.done,
-                failed=len(tally.failed),
-                source=tally.source,
-                chunks=tally.chunks,
-                indexed=self.outbox.written,
-            )
-        )
+        self.progress(self.state(stage))
 
     async def retire(self, versions: Sequence[Version]) -> None:
         """Remove documents from the next snapshot."""
@@ -75,10 +84,7 @@ class Change:
         snapshot = self.head
         if self.tally.changed:
             self.tell(Stage.INDEXING)
-            await self.outbox.write_points()
-            self.tell(Stage.PUBLISHING)
-            publication = Publication(run=self.run, outbox=self.outbox, owner=self.owner, clock=clock)
-            snapshot = (await publish(publication, reached)).number
+            snapshot = await self._publish(clock, reached)
         else:
             await writer.catalog.roll_back(self.run, now=clock(), reason="Nothing had changed.")
         sizes = await writer.catalog.counts(self.run.kb_id, snapshot)
@@ -96,8 +102,29 @@ class Change:
             seconds=clock() - self.run.started_at,
             held=tuple(Waiting(source=line.source, review=line.code, reasons=line.message) for line in self.tally.held),
             rejected=states[ItemState.REJECTED],
+            removed_sources=tuple(self.tally.removed),
+            moved=tuple(self.tally.moved),
+            snapshots=tuple(self.tally.snapshots),
         )
         self.tell(Stage.DONE)
+
+    async def _publish(self, clock: Callable[[], float], reached: Reached) -> int:
+        await self.outbox.write_points()
+        self.tell(Stage.PUBLISHING)
+        publication = Publication(run=self.run, outbox=self.outbox, owner=self.owner, clock=clock)
+        snapshot = (await publish(publication, reached)).number
+        self.tally.publish(snapshot)
+        return snapshot
+
+    async def go_on(self, clock: Callable[[], float], reached: Reached) -> None:
+        """Publish what was staged so far, and go on in a new run: what comes later cannot undo it."""
+        catalog = self.outbox.writer.catalog
+        await self._publish(clock, reached)
+        self._written += self.outbox.written
+        self.run = await catalog.begin_run(self.run.kb_id, self.run.kind, now=clock())
+        self.outbox = Outbox(self.outbox.writer)
+        await catalog.note_run(self.run.id, request=self.request)
+        self.tell(Stage.READING)
 
     async def undo(self, clock: Callable[[], float], cause: BaseException) -> None:
         """Leave nothing of the run but why. What cannot be undone now (no room, say) the next run undoes first."""

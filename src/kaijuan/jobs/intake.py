@@ -8,19 +8,20 @@ cost one by one (a look-up, a transaction, a change of threads) is paid once a g
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncGenerator, AsyncIterator, Callable, Iterable, Iterator, Sequence
+from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable, Iterable, Iterator, Sequence
 from contextlib import aclosing
 from dataclasses import dataclass, field
 
 from kaijuan.core.documents import ChunkLevel
 from kaijuan.errors import DocumentError
-from kaijuan.index.catalog import ItemState, Run, RunItem
+from kaijuan.index.catalog import ItemState, RunItem
 from kaijuan.index.publish import Reached
-from kaijuan.index.write import Outbox
 from kaijuan.ingest.ports import SourceFailure, SourceItem
+from kaijuan.jobs.change import Change
 from kaijuan.jobs.gate import Held, hold_back
 from kaijuan.jobs.lease import unwrapped
 from kaijuan.jobs.mirror import Seen
+from kaijuan.jobs.notebook import Notebook
 from kaijuan.jobs.prepare import Changed, Ground, Parsed, Prepared, Unchanged, finish, look_up, read
 from kaijuan.jobs.report import Failed, Stage, Tally
 from kaijuan.jobs.settings import JobSettings
@@ -30,6 +31,7 @@ _Looked = Changed | Unchanged | Held | Failed
 """A source that was looked up, and read where it had changed."""
 _Ahead = asyncio.Queue["asyncio.Task[list[Found]] | None"]
 _WAITING_GROUPS = 2
+_NOT_LIVE = frozenset({ItemState.FAILED, ItemState.HELD, ItemState.REJECTED})
 _GROUP_BYTES = 256 * 1024
 _RECORD_BYTES = 64 * 1024
 _PATIENCE = 0.5
@@ -40,17 +42,33 @@ _PATIENCE = 0.5
 class Intake:
     """Everything that taking sources in needs. `groups` tells the index that enough was stored to follow."""
 
-    run: Run
+    change: Change
     ground: Ground
-    outbox: Outbox
-    tally: Tally
     seen: Seen
     settings: JobSettings
     reached: Reached
-    tell: Callable[[Stage], None]
+    checkpoint: Callable[[], Awaitable[None]]
+    """Publishes what was stored so far; the rest goes on in a new run."""
+    notebook: Notebook | None = None
     whole: bool = True
     """Whether the walk came to its end."""
     groups: asyncio.Queue[bool] = field(default_factory=lambda: asyncio.Queue(_WAITING_GROUPS))
+    indexing: asyncio.Lock = field(default_factory=asyncio.Lock)
+    """Held while the index follows: it must not while a part is published."""
+
+    @property
+    def tally(self) -> Tally:
+        """The counts of the run."""
+        return self.change.tally
+
+    def tell(self, stage: Stage) -> None:
+        """Say how far the run is."""
+        self.change.tell(stage)
+
+    def count_skipped(self) -> None:
+        """Count what was met without being read."""
+        if self.notebook is not None:
+            self.tally.states[ItemState.UNCHANGED] += self.notebook.unchanged()
 
 
 async def take_in(intake: Intake, walk: AsyncIterator[SourceItem | SourceFailure], place: str) -> bool:
@@ -113,6 +131,8 @@ async def _offered(
         async for found in walk:
             if isinstance(found, SourceFailure):
                 intake.seen.fail(found.source)
+                if intake.notebook is not None:
+                    intake.notebook.fail(found.source)
                 yield Failed(source=found.source, code=found.code, message=found.message)
             elif intake.seen.first(found.source):
                 yield found
@@ -155,15 +175,32 @@ async def _read(intake: Intake, some: Sequence[_Looked]) -> list[Found]:
 
 async def _store(intake: Intake, tasks: asyncio.TaskGroup, ahead: _Ahead) -> None:
     backlog = 0
+    clock = asyncio.get_running_loop().time
+    since = clock()
     async with aclosing(_collected(intake, tasks, ahead)) as groups:
         async for group in groups:
             backlog += await _settle(intake, group)
+            intake.count_skipped()
             intake.tell(Stage.READING)
+            if _is_due(intake, since, clock()):
+                async with intake.indexing:
+                    await intake.checkpoint()
+                backlog, since = 0, clock()
             if backlog >= intake.settings.backlog_chunks:
                 # Waits when the index is far behind: then reading faster would only fill memory.
                 await intake.groups.put(True)
                 backlog = 0
+    intake.count_skipped()
     await intake.groups.put(False)
+
+
+def _is_due(intake: Intake, since: float, now: float) -> bool:
+    """Say whether it is time to publish what was stored so far."""
+    settings, tally = intake.settings, intake.tally
+    if not tally.changed:
+        return False
+    late = bool(settings.publish_seconds) and now - since >= settings.publish_seconds
+    return late or (bool(settings.publish_documents) and tally.unpublished >= settings.publish_documents)
 
 
 async def _collected(intake: Intake, tasks: asyncio.TaskGroup, ahead: _Ahead) -> AsyncGenerator[list[Found], None]:
@@ -200,15 +237,18 @@ async def _settle(intake: Intake, group: Sequence[Found]) -> int:
     prepared = [outcome for outcome in outcomes if isinstance(outcome, Prepared)]
     if prepared:
         intake.reached("store_blobs")
-        await intake.ground.catalog.stage(intake.run, [one.staged for one in prepared])
+        await intake.ground.catalog.stage(intake.change.run, [one.staged for one in prepared])
         intake.reached("stage")
     held = [outcome for outcome in outcomes if isinstance(outcome, Held)]
     lines = [_line(outcome) for outcome in outcomes]
+    if intake.notebook is not None:
+        for line in lines:
+            intake.notebook.count(line.source, good=line.state not in _NOT_LIVE)
     lines += await _hold_back(intake, held) if held else []
     # Unchanged is not a line of the report: a nightly run over 100,000 documents would store as many saying nothing.
     kept = [line for line in lines if line.state is not ItemState.UNCHANGED]
     if kept:
-        await intake.ground.catalog.record_items(intake.run.id, kept)
+        await intake.ground.catalog.record_items(intake.change.run.id, kept)
     chunks = sum(chunk.level is ChunkLevel.CHILD for one in prepared for chunk in one.staged.chunks)
     intake.tally.held += [line for line in lines if line.state is ItemState.HELD]
     intake.tally.failed += [outcome for outcome in outcomes if isinstance(outcome, Failed)]
@@ -224,7 +264,7 @@ async def _hold_back(intake: Intake, held: Sequence[Held]) -> list[RunItem]:
     intake.reached("hold")
     gone = [one.live for one in held if one.live is not None]
     if gone:
-        await catalog.retire(intake.run, [version.id for version in gone])
+        await catalog.retire(intake.change.run, [version.id for version in gone])
     return [RunItem(source=one.source, state=ItemState.REMOVED, version_id=one.id) for one in gone]
 
 
@@ -242,6 +282,7 @@ def _line(outcome: Prepared | Unchanged | Held | Failed) -> RunItem:
 
 async def _index_behind(intake: Intake) -> None:
     while await intake.groups.get():
-        await intake.outbox.write_points()
+        async with intake.indexing:
+            await intake.change.outbox.write_points()
         intake.reached("write_group")
         intake.tell(Stage.READING)

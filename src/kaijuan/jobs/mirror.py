@@ -8,6 +8,7 @@ from collections.abc import AsyncIterator
 from kaijuan.core.documents import Version
 from kaijuan.core.ids import KbId
 from kaijuan.index.catalog import Catalog
+from kaijuan.jobs.notebook import Notebook
 
 _PAGE = 1000
 _DIGEST = 8
@@ -19,6 +20,8 @@ class Seen:
     def __init__(self) -> None:
         self._sources: set[bytes] = set()
         self._failed: set[str] = set()
+        self.notebook: Notebook | None = None
+        """Sources that were met without being read."""
 
     def first(self, source: str) -> bool:
         """Remember a source; say whether it is met for the first time."""
@@ -35,7 +38,7 @@ class Seen:
 
     def may_be_gone(self, source: str) -> bool:
         """Say whether a source was neither met nor lies in a place that failed."""
-        if _digest(source) in self._sources:
+        if _digest(source) in self._sources or (self.notebook is not None and self.notebook.covers(source)):
             return False
         return not any(source == place or source.startswith((place + "/", place + "#")) for place in self._failed)
 

@@ -10,6 +10,9 @@ from enum import StrEnum
 from kaijuan.core.ids import RunId
 from kaijuan.index.catalog import ItemState, RunItem
 
+MOST_NAMED = 1000
+"""Removed documents that a report names."""
+
 
 class Stage(StrEnum):
     """What a run is doing."""
@@ -60,6 +63,14 @@ class Waiting:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Moved:
+    """One document whose content is at another place than before."""
+
+    before: str
+    after: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class RunReport:
     """What a run did. `documents` and `chunks` are the sizes of the snapshot that readers now see."""
 
@@ -77,6 +88,12 @@ class RunReport:
     """Documents that are not published because they wait for a decision; an earlier version stays live."""
     rejected: int = 0
     """Documents that somebody decided to keep out."""
+    removed_sources: tuple[str, ...] = ()
+    """Where the removed documents came from; at most 1,000 are named."""
+    moved: tuple[Moved, ...] = ()
+    """Documents that are at another place now; counted among added and removed too."""
+    snapshots: tuple[int, ...] = ()
+    """All that this run published: a long one publishes on the way."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -98,10 +115,22 @@ class Tally:
         self.held: list[RunItem] = []
         self.chunks = 0
         self.source = ""
+        self.moved: list[Moved] = []
+        self.removed: list[str] = []
+        """Sources whose documents left; the first of them."""
+        self.expected: int | None = None
+        """How many sources there are about, once somebody has counted."""
+        self.snapshots: list[int] = []
+        """Published by this run so far."""
+        self.begun = 0
+        """The snapshot that readers saw when the run began."""
+        self._published = 0
 
     def note(self, lines: Sequence[RunItem]) -> None:
         """Count what became of sources."""
         self.states.update(line.state for line in lines)
+        gone = [line.source for line in lines if line.state is ItemState.REMOVED]
+        self.removed += gone[: max(0, MOST_NAMED - len(self.removed))]
         self.source = lines[-1].source if lines else self.source
 
     @property
@@ -117,4 +146,18 @@ class Tally:
     @property
     def changed(self) -> bool:
         """Whether there is anything to publish."""
-        return any(self.states[state] for state in (ItemState.ADDED, ItemState.UPDATED, ItemState.REMOVED))
+        return self.unpublished > 0
+
+    @property
+    def unpublished(self) -> int:
+        """Changes that readers do not see yet."""
+        return self._changes - self._published
+
+    @property
+    def _changes(self) -> int:
+        return sum(self.states[state] for state in (ItemState.ADDED, ItemState.UPDATED, ItemState.REMOVED))
+
+    def publish(self, snapshot: int) -> None:
+        """Say that all changes so far are seen by readers."""
+        self._published = self._changes
+        self.snapshots.append(snapshot)

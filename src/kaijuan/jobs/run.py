@@ -12,6 +12,7 @@ from functools import partial
 
 from kaijuan import telemetry
 from kaijuan.core.chunk_work import ChunkWork
+from kaijuan.core.documents import Version
 from kaijuan.core.ids import DocumentId, KbId, VersionId
 from kaijuan.core.reviews import Review, ReviewState
 from kaijuan.core.snapshots import OPEN
@@ -32,9 +33,11 @@ from kaijuan.jobs.gate import Gate, GateRules, kept_items
 from kaijuan.jobs.intake import Intake, take_in
 from kaijuan.jobs.lease import held
 from kaijuan.jobs.mirror import Seen, gone, is_gone
+from kaijuan.jobs.notebook import Notebook
+from kaijuan.jobs.notes import noted
 from kaijuan.jobs.owner import new_owner
 from kaijuan.jobs.prepare import Ground, Parsing, Pipeline, Read, facts
-from kaijuan.jobs.report import Failed, Progress, RunReport, Stage, Tally
+from kaijuan.jobs.report import Failed, Moved, Progress, RunReport, Stage, Tally
 from kaijuan.jobs.settings import JobSettings
 
 DIED = "Its process ended before the run did."
@@ -43,6 +46,32 @@ __all__ = ["Failed", "Ingest", "Progress", "RunReport", "Stage"]
 
 async def _nothing() -> None:
     """Do nothing."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Asked:
+    """What a caller of a run that takes documents in said besides what."""
+
+    kind: str
+    progress: Tell | None = None
+    notebook: Notebook | None = None
+    request: str = ""
+    expected: Callable[[], int | None] | None = None
+
+    @asynccontextmanager
+    async def counting(self, tally: Tally) -> AsyncIterator[None]:
+        """Count the documents beside the block."""
+
+        async def count(expected: Callable[[], int | None]) -> None:
+            tally.expected = await asyncio.to_thread(expected)
+
+        task = asyncio.create_task(count(self.expected)) if self.expected else None
+        try:
+            yield
+        finally:
+            if task is not None:
+                task.cancel()
+                await asyncio.wait([task])
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -74,52 +103,87 @@ class Ingest:
         *,
         mirror_scope: str | None = None,
         progress: Tell | None = None,
+        notebook: Notebook | None = None,
+        request: str = "",
+        expected: Callable[[], int | None] | None = None,
     ) -> RunReport:
         """Take in everything the walk offers. What failed is named in the report, its earlier version stays live.
 
         With `mirror_scope`, documents whose source starts with it and that the walk did not meet are removed, but
-        none below a file or folder that could not be read.
+        none below a file or folder that could not be read. `notebook` knows what the walk may leave out, `request` is
+        kept so that the run can be asked for again, and `expected` counts the documents beside the walk.
         """
-        return await self._add(kb, "add", walk, mirror_scope, progress)
+        asked = _Asked(kind="add", progress=progress, notebook=notebook, request=request, expected=expected)
+        return await self._add(kb, walk, mirror_scope, asked)
 
     async def _add(
         self,
         kb: KnowledgeBase,
-        kind: str,
         walk: AsyncIterator[SourceItem | SourceFailure],
         mirror_scope: str | None,
-        progress: Tell | None,
+        asked: _Asked,
         first: Callable[[], Awaitable[None]] = _nothing,
     ) -> RunReport:
-        tally, seen = Tally(), Seen()
-        async with self.changing(kb, kind, tally, progress) as change:
+        tally, seen, notebook = Tally(), Seen(), asked.notebook
+        seen.notebook = notebook
+        async with self.changing(kb, asked.kind, tally, asked.progress, asked.request) as change, asked.counting(tally):
             await first()
             intake = Intake(
-                run=change.run,
+                change=change,
                 ground=await self.ground(kb.id, change.head, await self.catalog.work(kb.id, change.head)),
-                outbox=change.outbox,
-                tally=tally,
                 seen=seen,
                 settings=self.settings,
                 reached=self.reached,
-                tell=change.tell,
+                checkpoint=partial(self._publish_part, change),
+                notebook=notebook,
             )
             whole = await take_in(intake, walk, mirror_scope or "")
             if mirror_scope is not None and whole:
                 await self._clear_gone(change, mirror_scope, seen)
-            if self.settings.find_duplicates and tally.staged:
-                await find_duplicates(self.catalog, self.blobs, change.run, self.clock())
-                self.reached("find_duplicates")
+            await self._find_duplicates(change)
+        if notebook is not None:
+            await notebook.save(self.catalog, kb.id)
         return change.report
+
+    async def _publish_part(self, change: Change) -> None:
+        await self._find_duplicates(change)
+        await change.go_on(self.clock, self.reached)
+
+    async def _find_duplicates(self, change: Change) -> None:
+        if self.settings.find_duplicates and change.tally.staged and change.tally.changed:
+            await find_duplicates(self.catalog, self.blobs, change.run, self.clock())
+            self.reached("find_duplicates")
 
     async def _clear_gone(self, change: Change, scope: str, seen: Seen) -> None:
         kb = change.run.kb_id
         async for page in gone(self.catalog, kb, change.head, scope, seen):
             await change.retire(page)
+            await self._follow_moves(change, page)
         waiting = await self.catalog.reviews(kb, [ReviewState.PENDING])
         sources = [one.source for one in waiting if is_gone(one.source, scope, seen)]
         await self.catalog.withdraw(kb, sources, now=self.clock())
         self.reached("retire")
+
+    async def _follow_moves(self, change: Change, gone: Sequence[Version]) -> None:
+        """Let documents with the content of one that went stand in its place: whoever could not read it must not read
+        them either."""
+        run = change.run
+        hashes = {version.content_hash for version in gone}
+        came = {
+            version.content_hash: version
+            for version in await self.catalog.versions_by_content(run.kb_id, run.target, hashes)
+            if version.valid_from > change.tally.begun
+        }
+        governed: list[VersionId] = []
+        for version in gone:
+            after = came.get(version.content_hash)
+            if after is not None:
+                change.tally.moved.append(Moved(before=version.source, after=after.source))
+                if await self.catalog.move_access(run.kb_id, version.document_id, after.document_id):
+                    governed.append(after.id)
+        if governed:
+            # Their points may be written already, with the readers of the base.
+            await write_versions(change.outbox.writer, governed)
 
     async def approve(
         self, kb: KnowledgeBase, reviews: Sequence[Review], *, by: str, note: str = "", progress: Tell | None = None
@@ -134,7 +198,8 @@ class Ingest:
             await self.catalog.decide(ids, ReviewState.APPROVED, by=by, note=note, now=self.clock())
             self.reached("decide")
 
-        return await self._add(kb, "approve", kept_items(self.blobs, reviews), None, progress, decide)
+        asked = _Asked(kind="approve", progress=progress)
+        return await self._add(kb, kept_items(self.blobs, reviews), None, asked, decide)
 
     async def reject(self, kb: KnowledgeBase, reviews: Sequence[Review], *, by: str, note: str = "") -> list[str]:
         """Keep contents out, also when they are offered again; return the sources that were live and are removed."""
@@ -153,10 +218,10 @@ class Ingest:
         return [version.source for version in shown]
 
     async def remove(
-        self, kb: KnowledgeBase, versions: Sequence[VersionId], *, progress: Tell | None = None
+        self, kb: KnowledgeBase, versions: Sequence[VersionId], *, progress: Tell | None = None, request: str = ""
     ) -> RunReport:
         """Remove the documents of these versions from the next snapshot; NotFoundError when one is not live."""
-        async with self.changing(kb, "remove", Tally(), progress) as change:
+        async with self.changing(kb, "remove", Tally(), progress, request) as change:
             found = await self.catalog.versions_by_id(versions)
             for id in dict.fromkeys(versions):
                 version = found.get(id)
@@ -282,17 +347,22 @@ class Ingest:
 
     @asynccontextmanager
     async def changing(
-        self, kb: KnowledgeBase, kind: str, tally: Tally, progress: Tell | None
+        self, kb: KnowledgeBase, kind: str, tally: Tally, progress: Tell | None, request: str = ""
     ) -> AsyncIterator[Change]:
         """Make one run of the block: published at its end when it changed anything, without a trace when it failed."""
         started = self.clock()
         async with self.opened(kb) as (writer, owner):
             run = await self.catalog.begin_run(kb.id, kind, now=started)
-            change = Change(run=run, outbox=Outbox(writer), owner=owner, tally=tally, progress=progress)
+            change = Change(
+                run=run, outbox=Outbox(writer), owner=owner, tally=tally, progress=progress, request=request
+            )
+            tally.begun = change.head
+            await self.catalog.note_run(run.id, request=request)
             self.reached("begin_run")
             try:
-                yield change
-                await change.finish(self.clock, self.reached)
+                async with noted(change, self.clock, self.settings.note_seconds):
+                    yield change
+                    await change.finish(self.clock, self.reached)
             except BaseException as cause:
                 # Whatever stopped it, Ctrl-C too: nothing of it may stay.
                 await asyncio.shield(change.undo(self.clock, cause))

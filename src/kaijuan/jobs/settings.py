@@ -18,6 +18,13 @@ class JobSettings(BaseModel):
     """Small documents that are looked up and stored together; large ones make a group earlier."""
     find_duplicates: bool = True
     """Whether a run looks for documents that say what others say; `kaijuan duplicates` shows what follows."""
+    publish_seconds: float = Field(default=60.0, ge=0, le=86_400)
+    """After so long a run publishes what it has taken in so far and goes on, so that early documents are found soon and
+    a run that dies loses no more than that; 0 publishes once, at the end."""
+    publish_documents: int = Field(default=0, ge=0)
+    """The same after so many documents; 0 leaves it to the time."""
+    note_seconds: float = Field(default=1.0, gt=0, le=3600)
+    """How often a run notes how far it is, and looks whether somebody cancelled it."""
     backlog_chunks: int = Field(default=256, ge=1)
     """Chunks stored before the index is told to follow; at most three times as many wait for it."""
 

@@ -3,17 +3,21 @@
 from __future__ import annotations
 
 import builtins
+import json
+import os
 from collections.abc import Mapping, Sequence
+from functools import partial
 
 from kaijuan.core import arguments
 from kaijuan.core.arguments import Targets
-from kaijuan.core.ids import VersionId
+from kaijuan.core.ids import VersionId, stable_id
 from kaijuan.errors import UsageError
-from kaijuan.ingest.opening import Narrowing, walk_all
+from kaijuan.ingest.opening import Narrowing, Opened, walk_all
 from kaijuan.jobs.doctor import DoctorReport, Patient, examine
+from kaijuan.jobs.notebook import Notebook
 from kaijuan.jobs.report import RebuildReport
 from kaijuan.jobs.run import Progress, RunReport, Stage
-from kaijuan.verbs.wiring import ProgressCallback, Wired
+from kaijuan.verbs.wiring import ProgressCallback, Wired, pipeline_fingerprint
 
 
 class Changing(Wired):
@@ -27,13 +31,15 @@ class Changing(Wired):
         include: Sequence[str] = (),
         exclude: Sequence[str] = (),
         depth: int | None = None,
+        check_content: bool = False,
         progress: ProgressCallback | None = None,
     ) -> RunReport:
-        """Take in files, folders, addresses and named sources, one or several, as one published snapshot.
+        """Take in files, folders, addresses and named sources, one or several; a long run publishes on the way.
 
         What fails is named in the report, the run goes on. `include` and `exclude` are patterns as in .gitignore,
         `depth` is how many links of a page are followed. With `mirror`, documents that have gone from the one folder
-        given, or that the patterns leave out, are removed.
+        given, or that the patterns leave out, are removed. What looks from outside (size and times, ETag) as it did
+        when it was taken in is not read, unless `check_content` asks for it.
         """
         wanted = arguments.targets(targets)
         if not wanted:
@@ -49,7 +55,28 @@ class Changing(Wired):
             )
         self._make_home()
         kb = await self.catalog.create_kb(self.tenant, self.kb_name, now=self._clock())
-        return await self._ingest().add(kb, walk_all(opened), mirror_scope=scope, progress=progress)
+        ingest = self._ingest()
+        marks = stable_id(
+            "marks", pipeline_fingerprint(self.config, self.embedder), self.config.ingest.model_dump_json()
+        )
+        notebook = await Notebook.opened(self.catalog, kb.id, marks, forgetful=check_content)
+        for one in opened:
+            one.remember(notebook)
+        asked = {
+            "targets": _lasting(wanted),
+            "mirror": mirror,
+            "include": narrowing.include,
+            "exclude": narrowing.exclude,
+        }
+        return await ingest.add(
+            kb,
+            walk_all(opened),
+            mirror_scope=scope,
+            progress=progress,
+            notebook=notebook,
+            request=json.dumps({"verb": "add", **asked, "depth": depth, "check_content": check_content}),
+            expected=partial(_expected, opened),
+        )
 
     async def sync(self, names: Targets = (), *, progress: ProgressCallback | None = None) -> Mapping[str, RunReport]:
         """Bring named sources of the configuration up to date, all by default, each as a run of its own.
@@ -71,7 +98,8 @@ class Changing(Wired):
         found: dict[VersionId, None] = {}
         for word in arguments.targets(words):
             found.update(dict.fromkeys(version.id for version in await self._meant(kb, word)))
-        return await self._ingest().remove(kb, list(found), progress=progress)
+        request = json.dumps({"verb": "remove", "words": arguments.targets(words)})
+        return await self._ingest().remove(kb, list(found), progress=progress, request=request)
 
     async def rebuild(self, *, progress: ProgressCallback | None = None) -> RebuildReport:
         """Build the index anew from the catalog, beside the one that serves readers, and switch."""
@@ -101,3 +129,14 @@ class Changing(Wired):
             embedder=self.embedder,
         )
         return await examine(patient)
+
+
+def _lasting(targets: Sequence[str]) -> builtins.list[str]:
+    """Return targets that mean the same in any folder."""
+    return [os.path.abspath(target) if os.path.lexists(target) else target for target in targets]
+
+
+def _expected(opened: Sequence[Opened]) -> int | None:
+    """Return how many documents there are about under all targets; None where nobody knows."""
+    counts = [one.expected() for one in opened]
+    return None if None in counts else sum(count or 0 for count in counts)

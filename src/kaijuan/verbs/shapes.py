@@ -86,6 +86,9 @@ def run_shape(report: RunReport) -> Json:
             for item in report.held
         ],
         "rejected": report.rejected,
+        "removed_sources": list(report.removed_sources),
+        "moved": [{"before": one.before, "after": one.after} for one in report.moved],
+        "snapshots": list(report.snapshots),
         "documents": report.documents,
         "chunks": report.chunks,
         "seconds": round(report.seconds, TIME_DECIMALS),

@@ -18,7 +18,7 @@ from kaijuan.errors import BrokenDocumentError, DocumentError, OversizeDocumentE
 from kaijuan.ingest.containers import attachments, mailboxes, zips
 from kaijuan.ingest.containers.member import Budget, Member
 from kaijuan.ingest.detect import container_of, may_be_container
-from kaijuan.ingest.ports import Source, SourceFailure, SourceItem
+from kaijuan.ingest.ports import KeepsNotebook, Notebook, Source, SourceFailure, SourceItem
 from kaijuan.ingest.settings import IngestSettings
 from kaijuan.ingest.sources.files import CORPUS_ENDINGS, is_junk
 from kaijuan.ingest.sources.records import RecordFile, records_in
@@ -43,6 +43,17 @@ class ExpandingSource:
         self._inner = inner
         self._settings = settings
         self._ask = ask
+
+    def remember(self, notebook: Notebook) -> None:
+        """Let the source within leave out what looks as it did; quiet where it cannot tell."""
+        if isinstance(self._inner, KeepsNotebook):
+            self._inner.notebook = notebook
+
+    def expected(self, target: str) -> int | None:
+        """Return how many documents there are about; None where nobody knows. May take a while."""
+        count = getattr(self._inner, "expected", None)
+        found: int | None = count(target) if count is not None else None
+        return found
 
     def accepts(self, target: str) -> bool:
         """Say whether `target` is for the source within."""

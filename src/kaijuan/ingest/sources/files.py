@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import os
 import re
+import stat
+import time
 from collections.abc import AsyncIterator, Iterator
 from pathlib import Path
 from typing import Self, cast
 from urllib.parse import urlsplit
 
 from kaijuan.errors import DocumentError, MissingSourceError, OversizeDocumentError
-from kaijuan.ingest.ports import SourceFailure, SourceItem
+from kaijuan.ingest.ports import Notebook, SourceFailure, SourceItem
 from kaijuan.ingest.settings import IngestSettings
 from kaijuan.ingest.sources.addresses import file_address, path_of, shown_name
 from kaijuan.ingest.sources.patterns import PathFilter
@@ -22,6 +24,7 @@ DEFAULT_MAX_BYTES = 512 * 1024 * 1024
 _JUNK = frozenset({"thumbs.db", "desktop.ini", "__macosx", "__pycache__", "node_modules", "$recycle.bin"})
 CORPUS_ENDINGS = (".jsonl", ".ndjson")
 _CONTAINER_ENDINGS = (".zip", ".mbox", ".mbx")
+_STEP_NS = 2_000_000_000
 _SCHEME = re.compile(r"([A-Za-z][A-Za-z0-9+.-]+):|git\+")
 
 
@@ -37,6 +40,8 @@ class FileSource:
         self._max_bytes = max_bytes
         self._paths = paths or PathFilter()
         self._follow_links = follow_links
+        self.notebook: Notebook | None = None
+        """What is known of files read before; None reads them all."""
 
     @classmethod
     def from_settings(cls, limits: IngestSettings, settings: SourceSettings | None, _cache: Path) -> Self:
@@ -69,6 +74,18 @@ class FileSource:
         """Yield every document under `target`; what cannot be read is a failure and the walk goes on."""
         return stepped(self._walk(path_of(target)))
 
+    def expected(self, target: str) -> int | None:
+        """Return how many files there are under `target`; None where a file holds nobody knows how many documents."""
+        path = path_of(target)
+        if not os.path.isdir(path):
+            return None
+        found = 0
+        for one in files_under(path, self._paths, follow_links=self._follow_links):
+            if isinstance(one, str) and one.lower().endswith(CORPUS_ENDINGS + _CONTAINER_ENDINGS):
+                return None
+            found += 1
+        return found
+
     def _walk(self, path: str) -> Iterator[SourceItem | SourceFailure]:
         if not os.path.lexists(path):
             yield failure(path, MissingSourceError(f"{shown_name(path) or path} does not exist."))
@@ -86,14 +103,33 @@ class FileSource:
 
     def _file(self, path: str) -> Iterator[SourceItem | SourceFailure]:
         try:
-            if not os.path.isfile(path):
+            status = os.stat(path)
+            if not stat.S_ISREG(status.st_mode):
                 yield failure(path, MissingSourceError(f"{shown_name(path)} is not a regular file."))
-            elif path.lower().endswith(CORPUS_ENDINGS):
-                yield from read_records(path, max_bytes=self._max_bytes)
+            elif self.notebook is None:
+                yield from self._contents(path)
             else:
-                yield self._read(path)
+                yield from self._unless_known(path, status, self.notebook)
         except OSError as error:
             yield failure(path, MissingSourceError(f"{shown_name(path)} cannot be read: {error.strerror or error}."))
+
+    def _unless_known(
+        self, path: str, status: os.stat_result, notebook: Notebook
+    ) -> Iterator[SourceItem | SourceFailure]:
+        address, mark = file_address(path), mark_of(status)
+        if notebook.mark_of(address) == mark:
+            notebook.skip(address)
+            return
+        begun = time.time_ns()
+        yield from self._contents(path)
+        if mark_of(os.stat(path)) == mark and is_settled(status, begun):
+            notebook.note(address, mark)
+
+    def _contents(self, path: str) -> Iterator[SourceItem | SourceFailure]:
+        if path.lower().endswith(CORPUS_ENDINGS):
+            yield from read_records(path, max_bytes=self._max_bytes)
+        else:
+            yield self._read(path)
 
     def _read(self, path: str) -> SourceItem | SourceFailure:
         with open(path, "rb") as file:
@@ -136,6 +172,17 @@ def files_under(root: str, paths: PathFilter, *, follow_links: bool = True) -> I
             elif paths.takes(path):
                 yield entry.path
         waiting.extend(reversed(folders))
+
+
+def mark_of(status: os.stat_result) -> str:
+    """Return how a file looks from outside. The change time is among it, which nobody can set back."""
+    return f"{status.st_size}:{status.st_mtime_ns}:{status.st_ctime_ns}:{status.st_ino}"
+
+
+def is_settled(status: os.stat_result, now: int) -> bool:
+    """Say whether a file was last changed long enough before `now` (nanoseconds since 1970) for its times to show a
+    later change: those of some file systems move in steps of two seconds."""
+    return max(status.st_mtime_ns, status.st_ctime_ns) + _STEP_NS <= now
 
 
 def is_junk(name: str) -> bool:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection
 from typing import Any
 
-from sqlalchemy import Connection, Row, delete, insert, select, update
+from sqlalchemy import Connection, Row, delete, func, insert, select, update
 
 from kaijuan.core.documents import Version
 from kaijuan.core.ids import DocumentId, KbId, RunId, VersionId
@@ -36,6 +36,17 @@ def run_notes(connection: Connection, runs: Collection[RunId]) -> dict[RunId, Ru
     for batch in batches(runs):
         for row in connection.execute(select(*columns).where(_runs.c.id.in_(batch))):
             found[RunId(row.id)] = RunNote(request=row.request, progress=row.progress, cancelled=row.cancelled)
+    return found
+
+
+def item_counts(connection: Connection, runs: Collection[RunId]) -> dict[RunId, dict[str, int]]:
+    """Return how many lines of each state the reports of runs have."""
+    lines = tables.ingestion_item
+    found: dict[RunId, dict[str, int]] = {run: {} for run in runs}
+    for batch in batches(runs):
+        query = select(lines.c.run_id, lines.c.state, func.count()).where(lines.c.run_id.in_(batch))
+        for run, state, count in connection.execute(query.group_by(lines.c.run_id, lines.c.state)):
+            found[RunId(run)][state] = count
     return found
 
 

@@ -82,6 +82,10 @@ class Upkeep:
         """Return what is known of these runs."""
         return await self._read(notes.run_notes, runs)
 
+    async def item_counts(self, runs: Collection[RunId]) -> dict[RunId, dict[str, int]]:
+        """Return how many lines of each state the reports of runs have."""
+        return await self._read(notes.item_counts, runs)
+
     async def cancel_run(self, run: RunId, by: str) -> None:
         """Ask a running run to stop."""
         await self._write(notes.cancel_run, run, by, durable=True)
