@@ -10,6 +10,9 @@ from kaijuan.core.ids import ChunkId, VersionId
 from kaijuan.core.spans import Span
 from kaijuan.retrieve.results import Candidate, Passage
 
+_ABOUT = ("version", "effective_from", "effective_to", "authority", "published", "updated")
+"""Fields of a document that tell which of two is to be followed."""
+
 
 @dataclass(slots=True, kw_only=True)
 class Area:
@@ -82,4 +85,5 @@ def passage(area: Area, rank: int, version: Version, text: str, blocks: Sequence
         routes=best.routes,
         evidence=max((one.evidence for one in area.found if one.evidence is not None), default=None),
         validity=best.validity,
+        about={name: str(version.metadata[name]) for name in _ABOUT if version.metadata.get(name)},
     )

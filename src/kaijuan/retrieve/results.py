@@ -54,6 +54,8 @@ class Passage:
     """"evidence", "supporting" or "weak" by `evidence`."""
     validity: str = ""
     """"expired 2023-12-31", "superseded by ...", "not in force yet 2027-01-01"; empty for what holds."""
+    about: Mapping[str, str] = field(default_factory=dict)
+    """What its document says of itself: version, effective_from, effective_to, authority, published, updated."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
