@@ -18,6 +18,7 @@ from kaijuan.index.catalog import CatalogReader
 from kaijuan.index.ports import Index
 from kaijuan.retrieve.holdings import HoldingsShelf
 from kaijuan.retrieve.ports import Query
+from kaijuan.retrieve.texts import TextShelf
 from kaijuan.retrieve.understand import understand
 from kaijuan.retrieve.understanding.anchors import anchors
 from kaijuan.retrieve.understanding.expanding import expansion_terms
@@ -25,6 +26,7 @@ from kaijuan.retrieve.understanding.kinds import kinds_of
 from kaijuan.retrieve.understanding.matching import heads, short_keys
 from kaijuan.retrieve.understanding.results import OK, Expansion, ReadFilter, StepReport, Understanding
 from kaijuan.retrieve.understanding.settings import UnderstandSettings
+from kaijuan.retrieve.understanding.spelling import corrections
 from kaijuan.retrieve.understanding.synonyms import from_abbreviations, from_glossary
 from kaijuan.retrieve.understanding.wanted_fields import may_mean_documents, read_filters
 
@@ -45,6 +47,7 @@ class Ground:
     """None while nothing has been published: then there is nothing to understand a question by."""
     settings: UnderstandSettings
     shelf: HoldingsShelf
+    texts: TextShelf
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -67,20 +70,29 @@ async def prepare(ground: Ground, request: SearchRequest) -> Prepared:
         return Prepared(query=query, understanding=understanding)
     settings = ground.settings
     wanted = settings.filters and request.read_filters
-    (terms, glossary), (learned, abbreviations), (read, fields) = await asyncio.gather(
+    (terms, glossary), (learned, abbreviations), (mended, spelling), (read, fields) = await asyncio.gather(
         _step("glossary", settings.glossary, settings, lambda: _glossary(ground, request)),
         _step("abbreviations", settings.abbreviations, settings, lambda: _abbreviations(ground, request)),
+        _step("spelling", settings.spelling, settings, lambda: corrections(ground, request)),
         _step("filters", wanted, settings, lambda: _filters(ground, request)),
     )
-    expansions = (*terms, *learned)
+    expansions = (*terms, *learned, *_still_unknown(mended, (*terms, *learned)))
     understanding = replace(
-        understanding, expansions=expansions, filters=tuple(read), steps=(glossary, abbreviations, fields)
+        understanding,
+        expansions=expansions,
+        filters=tuple(read),
+        steps=(glossary, abbreviations, spelling, fields),
     )
     return Prepared(
         query=_expanded(query, expansions, settings.expansion_weight),
         understanding=understanding,
         filters=tuple(parse_filter(one.text) for one in read),
     )
+
+
+def _still_unknown(mended: Sequence[Expansion], known: Sequence[Expansion]) -> list[Expansion]:
+    """Return corrections of words that neither the glossary nor a document explains."""
+    return [one for one in mended if not any(one.span.intersect(other.span) for other in known)]
 
 
 async def _query(text: str) -> Query:
