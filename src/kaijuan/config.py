@@ -20,7 +20,7 @@ from kaijuan.index.settings import IndexSettings
 from kaijuan.ingest.settings import ChunkSettings, GateSettings, IngestSettings
 from kaijuan.ingest.sources.settings import BUILT_IN, NamedSource
 from kaijuan.jobs.settings import JobSettings, RetentionSettings
-from kaijuan.retrieve.settings import RetrieveSettings
+from kaijuan.retrieve.settings import RerankerSettings, RetrieveSettings
 from kaijuan.retrieve.understanding.settings import UnderstandSettings
 
 CONFIG_FILE = "config.toml"
@@ -121,6 +121,7 @@ class Config(BaseModel):
     stores: StoreSettings = StoreSettings()
     understanding: UnderstandSettings = UnderstandSettings()
     retrieve: RetrieveSettings = RetrieveSettings()
+    reranker: RerankerSettings = RerankerSettings()
     answer: AnswerSettings = AnswerSettings()
     chat: ChatSettings = ChatSettings()
     eval: EvalSettings = EvalSettings()

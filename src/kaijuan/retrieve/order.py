@@ -9,6 +9,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from kaijuan import telemetry
+from kaijuan.core.documents import Version
 from kaijuan.core.ids import VersionId
 from kaijuan.core.text.analyse import keys_of
 from kaijuan.core.text.language import language_of
@@ -87,10 +88,7 @@ async def ordered(
 async def _read(tools: Tools, question: str, head: Sequence[Candidate], near: Families) -> list[_Judged]:
     chunks = [near.chunks[item.chunk_id] for item in head]
     versions = {chunk.version_id: near.versions[chunk.version_id] for chunk in chunks}
-    found = await tools.texts.read_each([version.text_hash for version in versions.values()])
-    texts: dict[VersionId, str] = {
-        version: text for version, text in zip(versions, found, strict=True) if isinstance(text, str)
-    }
+    texts = await _texts(tools, versions)
     standing: Mapping[VersionId, Validity] = validities(versions, question, tools.now, tools.settings, tools.kb)
     return [
         _Judged(
@@ -111,6 +109,14 @@ async def _read(tools: Tools, question: str, head: Sequence[Candidate], near: Fa
         # What cannot be read is told where passages are made.
         if chunk.version_id in texts
     ]
+
+
+async def _texts(tools: Tools, versions: Mapping[VersionId, Version]) -> dict[VersionId, str]:
+    """Return the texts that can be read; nothing is read for steps that look at none."""
+    if tools.reranker is None and not tools.settings.diversity:
+        return dict.fromkeys(versions, "")
+    found = await tools.texts.read_each([version.text_hash for version in versions.values()])
+    return {version: text for version, text in zip(versions, found, strict=True) if isinstance(text, str)}
 
 
 async def _asked(tools: Tools, question: str, judged: list[_Judged]) -> tuple[list[_Judged], RouteReport | None]:

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from types import MappingProxyType
 from typing import Any, Literal
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, ConfigDict, Field, SecretStr
 
 from kaijuan.errors import UsageError
 
@@ -41,6 +41,8 @@ class RetrieveSettings(BaseModel):
     languages_apart: bool = True
     """Whether dense search runs once for each language of the base that the question is not in. Without it hardly
     anything in another language is found."""
+    rerank: bool = True
+    """Whether the reranker of section `reranker` is asked."""
     rerank_k: int = Field(default=40, ge=0, le=1000)
     """Chunks that are looked at closely: by the reranker, for age and newer editions, for what says the same twice."""
     rerank_seconds: float = Field(default=3.0, gt=0, le=3600)
@@ -76,9 +78,34 @@ class RetrieveSettings(BaseModel):
     """Records of answered questions kept in the catalog, newest first."""
 
 
+class RerankerSettings(BaseModel):
+    """Who judges candidates by their texts."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True, hide_input_in_errors=True)
+
+    name: str = "off"
+    """onboard, http, onnx, chat, off, or an adapter of another package. onboard needs no network and takes some
+    milliseconds; http is a service in the shape of Cohere, Jina or text-embeddings-inference; onnx is a cross-encoder
+    in a folder; chat is the configured language model."""
+    url: str = ""
+    """Address of the service, for `http`."""
+    model: str = ""
+    """Name of the model at the service, for `http`; the folder with model.onnx and tokenizer.json, for `onnx`."""
+    key: SecretStr = SecretStr("")
+    """Key of the service; better in the environment than in a file."""
+    shape: Literal["cohere", "tei"] = "cohere"
+    """How the service is spoken to: cohere is Jina's shape too, tei is Hugging Face's."""
+    way: Literal["listwise", "pointwise"] = "listwise"
+    """How the language model is asked, for `chat`: several passages in one request, or one for each."""
+    characters: int = Field(default=2000, ge=100, le=100_000)
+    """Most characters of a candidate that are sent."""
+    threads: int = Field(default=0, ge=0)
+    """Cores to use, for `onnx`; 0 means all."""
+
+
 PRESETS: Mapping[str, Mapping[str, Any]] = MappingProxyType(
     {
-        "fast": MappingProxyType({"route_k": 20, "rerank_k": 0}),
+        "fast": MappingProxyType({"route_k": 20, "rerank": False}),
         "balanced": MappingProxyType({}),
         "thorough": MappingProxyType({"route_k": 100, "rerank_k": 100}),
     }

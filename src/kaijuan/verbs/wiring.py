@@ -35,9 +35,11 @@ from kaijuan.jobs.run import Ingest, Progress
 from kaijuan.retrieve.holdings import HoldingsShelf
 from kaijuan.retrieve.languages import Known
 from kaijuan.retrieve.pipeline import Retrieval, SearchRequest
+from kaijuan.retrieve.ports import Reranker
 from kaijuan.retrieve.settings import with_preset
 from kaijuan.retrieve.texts import TextShelf
 from kaijuan.verbs.chat_models import make_chat
+from kaijuan.verbs.rerankers import make_reranker
 
 ProgressCallback = Callable[[Progress], None]
 FIRST_ADD = "Add documents first: kaijuan add PATH."
@@ -108,6 +110,8 @@ class Wired:
             await index.close()
         await self.indexes.close()
         await self.embedder.close()
+        if "_reranker" in self.__dict__ and self._reranker is not None:
+            await self._reranker.close()
         if self.chat is not None:
             await self.chat.close()
         await self.catalog.close()
@@ -247,7 +251,13 @@ class Wired:
             known_fields=self._fields.setdefault(kb.space, set()),
             known_languages=self._languages.setdefault(kb.space, {}),
             now=self._clock(),
+            reranker=self._whole._reranker if settings.rerank else None,
         )
+
+    @cached_property
+    def _reranker(self) -> Reranker | None:
+        embedder = self.embedder.info.name
+        return make_reranker(self.config.reranker, self.home / "cache", embedder=embedder, chat=self.chat)
 
     async def _find(self, kb: KnowledgeBase, word: str, snapshot: int) -> Version:
         found = await self._readable(kb, await self._named(kb, word, snapshot))
