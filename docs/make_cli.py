@@ -59,6 +59,16 @@ TERM = """{"id", "term", "synonyms", "state": "live" | "removed",
 VERSION = """{"document_id", "version_id", "number", "source", "path", "title", "kind", "language", "pages",
    "metadata", "warnings", "content_hash", "created_at", "valid_from", "valid_to"}"""
 
+WORK = """{"work": [{"id", "document_id", "kind": "split" | "merge" | "edit" | "exclude" | "alias" | "strategy",
+ "span", "quote", "cuts": [characters into the quote], "said": the text, question or strategy, "by", "note", "at",
+ "valid_from", "valid_to", "ended_by", "ended_at", "state": "applied" | "stale" | "gone" | "ended", "why", "source",
+ "path", "title"}]}"""
+WORKED = """{"snapshot", "version": as in `list`, "work": [put in force], "ended": [undone],
+ "chunks": [those that stand there now, each as in `chunks list`]}
+
+work and ended are as in `chunks history`, without state, why, source, path and title."""
+WORK_COMMANDS = ("split", "merge", "edit", "exclude", "alias", "restore", "strategy")
+
 SHAPES = {
     "add": RUN,
     "sync": f"""{{"runs": [{{"name", ...}}]}}, each run as
@@ -106,20 +116,25 @@ a file with several documents: {"status", "source", "members": [{"source", as ab
     "doctor": """{"ok", "checks": [{"name", "ok", "detail", "hint"}]}""",
     "demo": """{"run": as of `add`, "answers": [as of `ask`]}""",
     "version": """{"version", "python"}""",
-    "chunks list": """{"version": as in `list`,
- "chunks": [{"id", "level", "span", "parent_id", "title_path", "tokens", "strategy", "text"}]}""",
+    "chunks list": f"""{{"version": as in `list`,
+ "chunks": [{{"id", "level": "child" | "parent" | "document" | "excluded", "span", "parent_id", "title_path", "tokens",
+  "strategy", "origin", "search_text", "context", "text"}}]}}
+with --manual: {WORK}""",
     "chunks show": """{"version": as in `list`, "chunk", "parent": each as in `chunks list`, "neighbours",
  "children": [id], "pages", "references": [article or section that the text refers to]}""",
     "chunks report": """{"snapshot", "documents", "children", "parents", "strategies": {name: children},
  "lengths": {lower edge of 32 tokens: children}, "median_tokens", "shortest", "longest", "tiny", "cut_count",
  "cut": [{"source", "kind", "span", "pieces", "excerpt"}], "parted_sentences", "duplicate_count",
  "duplicates": [{"excerpt", "count", "chunks", "sources"}],
- "outliers": [{"source", "children", "mean_tokens", "why"}], "coverage", "lost": [[source, text]], "unreadable"}""",
+ "outliers": [{"source", "children", "mean_tokens", "why"}], "coverage", "lost": [[source, text]], "unreadable",
+ "manual": {origin: chunks}, "stale": [{"id", "source", "kind", "by", "why", "excerpt"}]}""",
     "chunks preview": """{"documents": [{"source", "kind", "shape", "chosen",
  "trials": [{"strategy", "quality": {"children", "parents", "tokens": [number], "cut": [{"kind", "span", "pieces"}],
    "parted_sentences", "repeated_characters", "coverage"},
   "chunks": [{"level", "span", "parent": place in this list, "title_path", "tokens", "text"}]}]}
  or {"source", "error"}]}""",
+    **dict.fromkeys([f"chunks {word}" for word in WORK_COMMANDS], WORKED),
+    "chunks history": WORK,
     "review list": f"""{{"reviews": [
 {REVIEW}]}}""",
     "review show": REVIEW,

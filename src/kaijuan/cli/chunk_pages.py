@@ -44,6 +44,7 @@ def _report(found: ChunkReport) -> Iterator[str]:
         ("chunks that end within a sentence", str(found.parted_sentences)),
         ("duplicates", str(found.duplicate_count)),
         ("coverage", f"{found.coverage:.4%}"),
+        *(("by hand", f"{word.removeprefix('manual_')} {number}") for word, number in found.manual.items()),
     ]
     yield _table([], facts, kind="facts")
     yield "<h2>Lengths in tokens</h2>\n<table class=facts>"
@@ -63,10 +64,14 @@ def _lists(found: ChunkReport) -> Iterator[str]:
     ]
     outliers = [(_place(each.source), str(each.children), each.why) for each in found.outliers]
     lost = [(_place(source), said) for source, said in found.lost]
+    stale = [
+        (f"{each.kind} {each.id[:8]}", each.by, _place(each.source), each.why, each.excerpt) for each in found.stale
+    ]
     lists: list[tuple[str, list[str], Sequence[Sequence[str]]]] = [
         ("Cut structures", ["kind", "chunks", "document", "beginning"], cut),
         ("Duplicates", ["times", "beginning", "documents", "chunks"], twins),
         ("Outliers", ["document", "chunks", "why"], outliers),
+        ("Work by hand that has to be looked at", ["work", "by", "document", "why", "passage"], stale),
         ("In no chunk", ["document", "text"], lost),
         ("Cannot be read", ["document"], [(_place(source),) for source in found.unreadable]),
     ]

@@ -4,15 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from kaijuan.cli.shapes import Json, plain, version_shape
+from kaijuan.cli.shapes import Json, path_of, plain, version_shape
+from kaijuan.core.chunk_work import ChunkWork
 from kaijuan.core.documents import Chunk
 from kaijuan.ingest.chunkers.preview import Comparison, Trial
 from kaijuan.ingest.chunkers.quality import Quality
 from kaijuan.ingest.ports import ChunkDraft
 from kaijuan.ingest.reading import Reading
+from kaijuan.jobs.rework import Worked
 from kaijuan.jobs.views import ChunkView, DocumentView
+from kaijuan.jobs.work_views import WorkView
 
-__all__ = ["chunk", "listed", "plain", "preview"]
+__all__ = ["chunk", "listed", "plain", "preview", "work", "worked"]
 
 
 def listed(view: DocumentView) -> Json:
@@ -45,6 +48,51 @@ def _chunk(each: Chunk) -> Json:
         "title_path": list(each.title_path),
         "tokens": each.tokens,
         "strategy": each.strategy,
+        "origin": each.origin,
+        "search_text": each.search_text,
+        "context": each.context,
+    }
+
+
+def worked(done: Worked) -> Json:
+    """`chunks split`, `merge`, `edit`, `exclude`, `alias`, `restore` and `strategy`."""
+    return {
+        "snapshot": done.report.snapshot,
+        "version": version_shape(done.version),
+        "work": [_work(one) for one in done.work],
+        "ended": [_work(one) for one in done.ended],
+        "chunks": [{**_chunk(each), "text": each.span.of(done.text)} for each in done.chunks],
+    }
+
+
+def work(view: WorkView) -> Json:
+    """One entry of `chunks history` and `chunks list --manual`."""
+    return {
+        **_work(view.work),
+        "state": view.state.value,
+        "why": view.why,
+        "source": view.source,
+        "path": path_of(view.source),
+        "title": view.title,
+    }
+
+
+def _work(one: ChunkWork) -> Json:
+    return {
+        "id": one.id,
+        "document_id": one.document_id,
+        "kind": one.kind.value,
+        "span": plain(one.passage.span),
+        "quote": one.passage.quote,
+        "cuts": list(one.cuts),
+        "said": one.said,
+        "by": one.by,
+        "note": one.note,
+        "at": one.at,
+        "valid_from": one.valid_from,
+        "valid_to": one.valid_to,
+        "ended_by": one.ended_by,
+        "ended_at": one.ended_at,
     }
 
 

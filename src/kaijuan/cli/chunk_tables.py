@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from statistics import median
 from typing import TYPE_CHECKING
@@ -10,8 +11,8 @@ from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
 
-from kaijuan.cli import screen
-from kaijuan.core.documents import ChunkLevel
+from kaijuan.cli import chunk_work_tables, screen
+from kaijuan.core.documents import Chunk, ChunkLevel
 from kaijuan.ingest.chunkers.preview import Comparison, Row, Trial
 from kaijuan.ingest.ports import ChunkDraft
 from kaijuan.ingest.reading import Reading
@@ -35,19 +36,30 @@ def listed(view: DocumentView) -> Iterator[RenderableType]:
     for head in ("chunk", "tokens", "title path and beginning"):
         table.add_column(Text(head), no_wrap=head != "title path and beginning", overflow="fold")
     for each in view.chunks:
-        child = each.level is ChunkLevel.CHILD
-        path = f"{screen.join(each.title_path)} · " if each.title_path else ""
-        said = Text(path, style="dim") + Text(screen.line(excerpt(each.span.of(view.text))))
-        name = Text(f"  {each.id}" if child else each.id, style="" if child else "dim")
-        table.add_row(name, Text(str(each.tokens)), said if child else Text(path or "parent", style="dim"))
+        table.add_row(*_row(each, view.text))
     yield table
-    children = sum(each.level is ChunkLevel.CHILD for each in view.chunks)
+    levels = Counter(each.level for each in view.chunks)
     strategy = next((each.strategy.split("-")[0] for each in view.chunks), "")
+    out = f", {levels[ChunkLevel.EXCLUDED]} excluded" if levels[ChunkLevel.EXCLUDED] else ""
     yield Text(
-        f"{screen.count(children, 'chunk')} to search under {screen.count(len(view.chunks) - children, 'parent')}, "
-        f"cut by {screen.line(strategy)}.",
+        f"{screen.count(levels[ChunkLevel.CHILD], 'chunk')} to search under "
+        f"{screen.count(levels[ChunkLevel.PARENT], 'parent')}, cut by {screen.line(strategy)}{out}.",
         style="dim",
     )
+
+
+def _row(each: Chunk, text: str) -> tuple[Text, Text, Text]:
+    path = f"{screen.join(each.title_path)} · " if each.title_path else ""
+    if each.level is ChunkLevel.DOCUMENT:
+        said = Text("summary ", style="dim") + Text(screen.line(excerpt(each.search_text)))
+        return Text(each.id, style="dim"), Text(str(each.tokens)), said
+    if each.level is ChunkLevel.PARENT:
+        return Text(each.id, style="dim"), Text(str(each.tokens)), Text(path or "parent", style="dim")
+    made = chunk_work_tables.origin(each.origin)
+    said = Text.assemble((f"[{made}] " if made else "", "yellow"), (path, "dim"))
+    said += Text(screen.line(excerpt(each.search_text or each.span.of(text))))
+    out = each.level is ChunkLevel.EXCLUDED
+    return Text(f"  {each.id}", style="dim" if out else ""), Text(str(each.tokens)), said
 
 
 def chunk(view: ChunkView, *, full: bool) -> Iterator[RenderableType]:
@@ -62,6 +74,9 @@ def chunk(view: ChunkView, *, full: bool) -> Iterator[RenderableType]:
         ("characters", f"{own.span.start} to {own.span.end}"),
         ("pages", ", ".join(map(str, view.pages))),
         ("strategy", screen.line(own.strategy)),
+        ("origin", own.origin if own.origin != "auto" else ""),
+        ("found by", screen.line(own.search_text)),
+        ("context", screen.line(own.context)),
         ("parent", own.parent_id or ""),
         ("beside it", ", ".join(each.id for each in view.neighbours)),
         ("children", ", ".join(each.id for each in view.children)),
@@ -106,6 +121,7 @@ def report(found: ChunkReport) -> Iterator[RenderableType]:
             ("cut sentences", f"{found.parted_sentences} chunks end within one"),
             ("duplicates", f"{found.duplicate_count} chunks say what another says"),
             ("coverage", f"{found.coverage:.4%}"),
+            ("by hand", ", ".join(f"{chunk_work_tables.origin(word)} {n}" for word, n in found.manual.items())),
         ]
     )
     yield Text("\nLengths in tokens", style="bold")
@@ -141,6 +157,13 @@ def _details(found: ChunkReport) -> Iterator[RenderableType]:
         (
             "Outliers",
             [(screen.place(each.source), f"{each.why}, in {each.children} chunks") for each in found.outliers],
+        ),
+        (
+            "Work by hand that has to be looked at",
+            [
+                (f"{each.kind} {each.id[:8]} by {each.by}", f"{screen.place(each.source)}: {each.why}: {each.excerpt}")
+                for each in found.stale
+            ],
         ),
         ("In no chunk", [(screen.place(source), said) for source, said in found.lost]),
         ("Cannot be read", [(screen.place(source), "its text is missing or damaged") for source in found.unreadable]),

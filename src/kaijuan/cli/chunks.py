@@ -1,4 +1,4 @@
-"""Commands about how documents are cut: list, show, report, preview."""
+"""Commands about how documents are cut: list, show, report, preview. What people do to chunks is in chunk_work.py."""
 
 from __future__ import annotations
 
@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from kaijuan.cli import screen
+from kaijuan.cli import chunk_work, screen
 from kaijuan.cli.groups import Command, Group
-from kaijuan.cli.options import AsOf, Full, Json, Word, session_of
+from kaijuan.cli.options import AsOf, Full, Json, session_of
 from kaijuan.cli.session import Session, read_as_of
 from kaijuan.errors import UsageError
 
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 app = typer.Typer(
     name="chunks",
     cls=Group,
-    help="See how documents are cut, how well, and how another strategy would cut them.",
+    help="See how documents are cut, how well, and how another strategy would cut them; mend chunks by hand.",
     no_args_is_help=True,
 )
 FAILED = 3
@@ -32,9 +32,24 @@ _MOST_STRATEGIES = 6
 Page = Annotated[Path | None, typer.Option("--html", metavar="OUT.html", help="Write a page instead.")]
 
 
-def list_(context: typer.Context, word: Word, as_of: AsOf = None, json: Json = False) -> None:
+def list_(
+    context: typer.Context,
+    word: Annotated[
+        str | None, typer.Argument(metavar="SOURCE|ID", help="A path, address, file name, document id or version id.")
+    ] = None,
+    manual: Annotated[
+        bool, typer.Option("--manual", metavar="", help="What people did to chunks instead, and what is stale of it.")
+    ] = False,
+    as_of: AsOf = None,
+    json: Json = False,
+) -> None:
     """List the chunks of one document: parents, and under each the children that are searched."""
     session = session_of(context, json)
+    if manual:
+        chunk_work.show_work(session, word, ended=False, as_of=read_as_of(as_of))
+        return
+    if word is None:
+        raise UsageError("No document was named.", hint="`kaijuan list` shows what is there.")
     with session.open() as base:
         view = base.show(word, as_of=read_as_of(as_of))
     from kaijuan.cli import chunk_shapes, chunk_tables
@@ -166,5 +181,5 @@ def write_page(target: Path, page: str) -> None:
         raise UsageError(f"{target} cannot be written: {reason}.", hint="Choose another file.") from error
 
 
-for command in (list_, show, report, preview):
+for command in (list_, show, report, preview, *chunk_work.COMMANDS):
     app.command(command.__name__.rstrip("_"), cls=Command)(command)

@@ -33,6 +33,8 @@ class Worked:
     """What was put out of force."""
     chunks: tuple[Chunk, ...]
     """The chunks that now stand where work was done or undone."""
+    text: str
+    """The document's text, which their spans count in."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -71,6 +73,7 @@ async def rework(ingest: Ingest, kb: KnowledgeBase, orders: Orders, *, progress:
         work=tuple(work),
         ended=ended,
         chunks=_touched(staged.chunks, [*work, *ended], orders.text),
+        text=orders.text,
     )
 
 

@@ -200,6 +200,8 @@ def _ask(bench: _Bench, one: ChunkWork, place: Span) -> str:
     why = bench.too_long([one.said])
     if why:
         return why
+    if any(piece.is_question and (piece.span, piece.draft.search_text) == (place, one.said) for piece in bench.pieces):
+        return ""  # two people may ask alike
     around = [piece for piece in bench.pieces if piece.span.contains(place) and not piece.is_question]
     if around and all(piece.draft.level is ChunkLevel.EXCLUDED for piece in around):
         return "the passage is excluded"

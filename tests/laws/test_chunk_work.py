@@ -1,0 +1,144 @@
+"""Work on chunks done again: nothing is lost, spans are exact, parents hold their children, whatever people wish."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from kaijuan.core.chunk_work import ALIAS, ChunkWork, WorkKind, passage_of
+from kaijuan.core.documents import Block, BlockKind, ChunkLevel
+from kaijuan.core.ids import DocumentId, KbId, VersionId
+from kaijuan.core.spans import Span, trim, uncovered
+from kaijuan.ingest.chunkers.manual import CHANGED, reworked
+from kaijuan.ingest.chunkers.recursive import RecursiveChunker
+from kaijuan.ingest.ports import ChunkDraft
+from kaijuan.ingest.settings import CutSettings
+from kaijuan.testing.contracts.chunker import PieceTokenizer, blocks_of
+
+LIMIT = 24
+SIZES = CutSettings(child_tokens=8, max_tokens=LIMIT, parent_tokens=30)
+WORDS = st.sampled_from(
+    ["请假", "流程", "由部门", "批准。", "Leave", "is", "granted.", "第三条", "ERR-9988", "，", "10 天"]
+)
+PARAGRAPH = st.lists(WORDS, min_size=1, max_size=14).map(" ".join)
+DOCUMENT = st.lists(PARAGRAPH, min_size=1, max_size=6)
+TOKENIZER = PieceTokenizer()
+
+
+def document(paragraphs: Sequence[str]) -> tuple[str, list[Block]]:
+    return blocks_of(*((BlockKind.PARAGRAPH, paragraph) for paragraph in paragraphs))
+
+
+def drafts_of(text: str, blocks: Sequence[Block], sizes: CutSettings = SIZES) -> list[ChunkDraft]:
+    return RecursiveChunker(sizes).chunk(text, blocks, TOKENIZER)
+
+
+def work(number: int, kind: WorkKind, text: str, span: Span, cut: int = 1, said: str = "问 ask") -> ChunkWork:
+    return ChunkWork(
+        id=f"{number:032x}",
+        kb_id=KbId("k"),
+        document_id=DocumentId("d"),
+        version_id=VersionId("v"),
+        number=number,
+        kind=kind,
+        passage=passage_of(text, span),
+        cuts=(cut,) if kind is WorkKind.SPLIT else (),
+        said=said if kind in (WorkKind.EDIT, WorkKind.ALIAS) else "",
+    )
+
+
+@st.composite
+def wished(draw: st.DrawFn, text: str) -> list[ChunkWork]:
+    made = []
+    for number in range(draw(st.integers(0, 5))):
+        start = draw(st.integers(0, len(text) - 1))
+        span = trim(text, Span(start, draw(st.integers(start + 1, len(text)))))
+        kind = draw(st.sampled_from([kind for kind in WorkKind if kind is not WorkKind.STRATEGY]))
+        if len(span) > 1:
+            made.append(work(number, kind, text, span, draw(st.integers(1, len(span) - 1))))
+    return made
+
+
+@st.composite
+def cases(draw: st.DrawFn) -> tuple[str, list[Block], list[ChunkWork]]:
+    text, blocks = document(draw(DOCUMENT))
+    return text, blocks, draw(wished(text))
+
+
+@given(case=cases())
+def test_promises_hold_whatever_is_done(case: tuple[str, list[Block], list[ChunkWork]]) -> None:
+    text, blocks, wishes = case
+    done = reworked(drafts_of(text, blocks), wishes, text, blocks, TOKENIZER, LIMIT)
+    searched = [draft for draft in done.drafts if draft.level is ChunkLevel.CHILD]
+    assert searched, "something is left to search"
+    kept = [draft.span for draft in done.drafts if draft.level is not ChunkLevel.PARENT and draft.origin != ALIAS]
+    for block in blocks:
+        for gap in uncovered(block.span, kept):
+            assert not gap.of(text).strip(), f"lost: {gap.of(text)!r}"
+    for draft in done.drafts:
+        if draft.level is ChunkLevel.PARENT:
+            continue
+        assert draft.parent is not None
+        parent = done.drafts[draft.parent]
+        assert parent.level is ChunkLevel.PARENT
+        assert parent.span.contains(draft.span)
+        assert draft.span.of(text).strip()
+        if draft.level is ChunkLevel.CHILD and draft.origin != ALIAS:
+            assert len(TOKENIZER.token_spans(draft.span.of(text))) <= LIMIT
+    assert {miss.work_id for miss in done.misses} <= {one.id for one in wishes}
+    marks = [(draft.level, draft.span, draft.origin, draft.search_text) for draft in done.drafts]
+    assert len(set(marks)) == len(marks), "two alike"
+
+
+@given(case=cases())
+def test_the_same_work_gives_the_same_chunks(case: tuple[str, list[Block], list[ChunkWork]]) -> None:
+    text, blocks, wishes = case
+    drafts = drafts_of(text, blocks)
+    assert reworked(drafts, wishes, text, blocks, TOKENIZER, LIMIT) == reworked(
+        drafts, wishes, text, blocks, TOKENIZER, LIMIT
+    )
+    assert reworked(drafts, [], text, blocks, TOKENIZER, LIMIT).drafts == tuple(drafts)
+
+
+@given(before=DOCUMENT, paragraph=PARAGRAPH, after=DOCUMENT, kind=st.sampled_from([WorkKind.EDIT, WorkKind.ALIAS]))
+def test_work_goes_with_its_passage_to_wherever_that_stands(
+    before: list[str], paragraph: str, after: list[str], kind: WorkKind
+) -> None:
+    marked = f"X1Q {paragraph} Z9K"
+    old, _ = document([marked, *after])
+    one = work(1, kind, old, Span(0, len(marked)))
+    text, blocks = document([*before, marked, *after])
+    done = reworked(drafts_of(text, blocks), [one], text, blocks, TOKENIZER, LIMIT)
+    fits = len(TOKENIZER.token_spans(marked)) <= LIMIT or kind is WorkKind.ALIAS
+    found = [draft for draft in done.drafts if draft.search_text == one.said]
+    assert [draft.span.of(text) for draft in found] == ([marked] if fits else [])
+    assert bool(done.misses) is not fits
+    gone, blocks = document([*before, *after])
+    done = reworked(drafts_of(gone, blocks), [one], gone, blocks, TOKENIZER, LIMIT)
+    assert [miss.why for miss in done.misses] == [CHANGED]
+
+
+@given(paragraphs=DOCUMENT, copies=st.integers(2, 5), which=st.integers(0, 4))
+def test_of_several_places_it_takes_the_one_with_the_same_surroundings(
+    paragraphs: list[str], copies: int, which: int
+) -> None:
+    which %= copies
+    text = "\n\n".join(f"[{number}] 同样的话 the same words. ({number})" for number in range(copies))
+    words = "同样的话 the same words."
+    places = [text.index(f"[{number}]") + len(f"[{number}] ") for number in range(copies)]
+    one = passage_of(text, Span(places[which], places[which] + len(words)))
+    intro = "\n\n".join(paragraphs) + "\n\n"
+    assert one.place_in(intro + text) == one.span.shift(len(intro))
+
+
+@given(case=cases(), child=st.integers(8, LIMIT))
+def test_other_sizes_keep_the_promises(case: tuple[str, list[Block], list[ChunkWork]], child: int) -> None:
+    text, blocks, wishes = case
+    other = CutSettings(child_tokens=child, max_tokens=LIMIT, parent_tokens=60, child_overlap=0.4)
+    done = reworked(drafts_of(text, blocks, other), wishes, text, blocks, TOKENIZER, LIMIT)
+    for draft in done.drafts:
+        if draft.level is not ChunkLevel.PARENT:
+            assert draft.parent is not None
+            assert done.drafts[draft.parent].span.contains(draft.span)
