@@ -6,7 +6,7 @@ import asyncio
 import functools
 import threading
 import time
-from collections.abc import Callable, Collection, Coroutine
+from collections.abc import AsyncGenerator, Callable, Collection, Coroutine, Iterator
 from pathlib import Path
 from types import TracebackType
 from typing import Any, Concatenate, ParamSpec, Self, TypeVar
@@ -32,6 +32,32 @@ def _blocking(
 
     functools.update_wrapper(call, method)
     return call
+
+
+def _streaming(
+    method: Callable[Concatenate[AsyncKaijuan, P], AsyncGenerator[R, None]],
+) -> Callable[Concatenate[Kaijuan, P], Iterator[R]]:
+    def call(self: Kaijuan, /, *args: P.args, **kwargs: P.kwargs) -> Iterator[R]:
+        source = method(self._engine, *args, **kwargs)
+
+        async def step() -> R | _End:
+            return await anext(source, _END)
+
+        try:
+            while not isinstance(item := self._wait(step()), _End):
+                yield item
+        finally:
+            self._wait(source.aclose())
+
+    functools.update_wrapper(call, method)
+    return call
+
+
+class _End:
+    """Stands for the end of a stream."""
+
+
+_END = _End()
 
 
 class Kaijuan:
@@ -112,6 +138,8 @@ class Kaijuan:
     reject = _blocking(AsyncKaijuan.reject)
     search = _blocking(AsyncKaijuan.search)
     ask = _blocking(AsyncKaijuan.ask)
+    cite = _blocking(AsyncKaijuan.cite)
+    ask_stream = _streaming(AsyncKaijuan.ask_stream)
     explain = _blocking(AsyncKaijuan.explain)
     list = _blocking(AsyncKaijuan.list)
     show = _blocking(AsyncKaijuan.show)

@@ -31,6 +31,10 @@ class Citations:
         """All citations made so far, in order of their numbers."""
         return tuple(self._made.values())
 
+    def passage(self, position: int) -> Passage:
+        """Return the passage at a position of the search result."""
+        return self._passages[position]
+
     def cite(self, position: int, span: Span) -> str:
         """Return the id of the citation of `span`, which lies in the passage at `position`."""
         passage = self._passages[position]

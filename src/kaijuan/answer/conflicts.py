@@ -10,6 +10,7 @@ from urllib.parse import unquote
 from kaijuan.answer.extract import Read, Scored
 from kaijuan.answer.question import Question
 from kaijuan.core.text.normalise import normalise
+from kaijuan.core.text.values import values_of
 from kaijuan.retrieve.results import Passage
 
 SHARED = 0.6
@@ -20,10 +21,10 @@ _EDITION = re.compile(
     r"v?\d+(?:\.\d+)*|[一二三四五六七八九十]+(?=[版稿])|[版稿修订訂第年度()（）\s_-]|\b(?:version|edition|rev)\b"
 )
 _EFFECTIVE = re.compile(
-    r"自\s*((?:19|20)\d\d)\s*年[^。]{0,12}?起(?:施行|实施|實施|生效|执行|執行)|((?:19|20)\d\d)\s*年[^。]{0,12}?(?:生效|施行)"
-    r"|\beffective (?:from |on |as of )?(?:\d{1,2} )?(?:[a-z]+ )?(?:\d{1,2}, )?((?:19|20)\d\d)"
+    r"[^。\n]{0,30}(?:施行|实施|生效|执行|启用)[^。\n]{0,16}"
+    r"|(?:effective|in force|takes effect|in effect|applies|valid)(?: date)?:?(?: from| on| as of| since)?[^.\n]{0,30}"
 )
-_VERSION = re.compile(r"(?:版本|version|\bv)\s*[:：]?\s*v?(\d+)(?:\.(\d+))?")
+_VERSION = re.compile(r"(?:版本|version|\bv)\s*[:：]?\s*v?(\d+)(?:\.(\d+))?(?:\.(\d+))?")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -65,7 +66,7 @@ def _editions(passages: Sequence[Passage]) -> Iterator[tuple[Passage, Passage]]:
             family = _family(one.title)
             if len(family) < _FEWEST or family != _family(other.title):
                 continue
-            ages = _age(one, passages), _age(other, passages)
+            ages = age_of(one, passages).order, age_of(other, passages).order
             if ages[0] != ages[1]:
                 yield (one, other) if ages[0] > ages[1] else (other, one)
 
@@ -75,21 +76,59 @@ def _family(title: str) -> str:
     return _EDITION.sub("", normalise(title)[0])
 
 
-def _age(document: Passage, passages: Sequence[Passage]) -> tuple[int, int, tuple[int, int]]:
-    """Return what orders editions: the year in the title, the year it came into force, its version; 0 for unknown.
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Age:
+    """What orders editions; 0 stands for what a document does not say."""
+
+    named: int
+    """The year in its title or the name of its file."""
+    forced: tuple[int, int, int]
+    """The day from which it is in force."""
+    version: tuple[int, ...]
+
+    @property
+    def order(self) -> tuple[int, tuple[int, int, int], tuple[int, ...]]:
+        """The year in the title tells most, then the day it came into force, then its version."""
+        return self.named, self.forced, self.version
+
+    @property
+    def of_rules(self) -> tuple[tuple[int, ...], ...]:
+        """What tells which of two rules is newer although their titles are not those of editions."""
+        return self.forced if any(self.forced) else (), (self.named,) if self.named else ()
+
+
+def age_of(document: Passage, passages: Sequence[Passage]) -> Age:
+    """Return what a document says of its age: in its title, in the passages found of it, in what is known of it.
 
     A title without a year is dated by the name of its file: that is where many write it.
     """
     text = normalise("\n".join(one.text for one in passages if one.document_id == document.document_id))[0]
     title = normalise(document.title)[0]
-    named = max((int(year) for year in _YEAR.findall(title) or _YEAR.findall(file_name(document))), default=0)
-    forced = _EFFECTIVE.search(text)
-    version = _VERSION.search(title) or _VERSION.search(text)
-    return (
-        named,
-        int(next(filter(None, forced.groups()))) if forced else 0,
-        (int(version[1]), int(version[2] or 0)) if version else (0, 0),
+    version = (
+        _VERSION.search(title) or _VERSION.search(text) or _VERSION.search(f"v{document.about.get('version', '')}")
     )
+    return Age(
+        named=max((int(year) for year in _YEAR.findall(title) or _YEAR.findall(file_name(document))), default=0),
+        forced=_day(document.about.get("effective_from", "")) or _in_force(text) or (0, 0, 0),
+        version=tuple(int(part) for part in version.groups() if part) if version else (),
+    )
+
+
+def _in_force(text: str) -> tuple[int, int, int] | None:
+    """Return the first day that a text names beside words for coming into force."""
+    for match in _EFFECTIVE.finditer(text):
+        if found := _day(match.group()):
+            return found
+    return None
+
+
+def _day(text: str) -> tuple[int, int, int] | None:
+    days = [day for day in values_of(text).days if day.year]
+    if days:
+        first = days[0]
+        return first.year or 0, first.month or 0, first.day or 0
+    year = _YEAR.search(text)
+    return (int(year.group()), 0, 0) if year else None
 
 
 def file_name(document: Passage) -> str:

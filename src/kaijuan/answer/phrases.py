@@ -22,10 +22,24 @@ class Phrases:
     missing_part: str
     overruled: str
     """What an older edition says otherwise."""
+    disagree: str
+    """What two documents say otherwise than each other."""
+    stale: str
+    """That a cited document does not hold; `standings` say why."""
+    standings: tuple[tuple[str, str], ...]
+    """How a passage's validity begins, and what it is called."""
+    low_confidence: str
     pair: str
     """A cell of a table below its header."""
     pairs: str
     """Between such cells."""
+
+    def standing(self, validity: str) -> str:
+        """Return why something does not hold, from a passage's validity; "" for what holds."""
+        for begins, words in self.standings:
+            if validity.startswith(begins):
+                return words.format(detail=validity[len(begins) :].strip().removeprefix("by "))
+        return ""
 
 
 CHINESE = Phrases(
@@ -38,6 +52,14 @@ CHINESE = Phrases(
     missing_number="依据中没有出现“{text}”。",
     missing_part="没有找到能回答“{text}”的内容。",
     overruled="文档之间说法不一：以较新的《{newer}》为准；较早的《{older}》的说法是“{quote}”。",
+    disagree="文档之间说法不一，无法判断以哪个为准：《{one}》说“{says}”；《{other}》说“{quote}”。",
+    stale="所引《{title}》{standing}。",
+    standings=(
+        ("expired", "已于 {detail} 失效"),
+        ("superseded", "已被《{detail}》取代"),
+        ("not in force yet", "自 {detail} 起才生效"),
+    ),
+    low_confidence="依据不够充分，请对照原文核实。",
     pair="{header}：{value}",
     pairs="；",
 )
@@ -51,6 +73,14 @@ TRADITIONAL = Phrases(
     missing_number="依據中沒有出現「{text}」。",
     missing_part="沒有找到能回答「{text}」的內容。",
     overruled="文件之間說法不一：以較新的《{newer}》為準；較早的《{older}》的說法是「{quote}」。",
+    disagree="文件之間說法不一，無法判斷以哪個為準：《{one}》說「{says}」；《{other}》說「{quote}」。",
+    stale="所引《{title}》{standing}。",
+    standings=(
+        ("expired", "已於 {detail} 失效"),
+        ("superseded", "已被《{detail}》取代"),
+        ("not in force yet", "自 {detail} 起才生效"),
+    ),
+    low_confidence="依據不夠充分，請對照原文核實。",
     pair="{header}：{value}",
     pairs="；",
 )
@@ -64,6 +94,14 @@ ENGLISH = Phrases(
     missing_number='"{text}" does not appear in the evidence.',
     missing_part='Nothing was found that answers "{text}".',
     overruled='Documents disagree: the newer "{newer}" is followed; the older "{older}" says "{quote}".',
+    disagree='Documents disagree, and nothing tells which is right: "{one}" says "{says}"; "{other}" says "{quote}".',
+    stale='The cited "{title}" {standing}.',
+    standings=(
+        ("expired", "expired on {detail}"),
+        ("superseded", 'has been superseded by "{detail}"'),
+        ("not in force yet", "comes into force on {detail} only"),
+    ),
+    low_confidence="The evidence is thin: please check it against the source.",
     pair="{header}: {value}",
     pairs="; ",
 )

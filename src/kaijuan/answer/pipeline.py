@@ -9,21 +9,27 @@ from dataclasses import dataclass
 import numpy as np
 
 from kaijuan import telemetry
+from kaijuan.answer import remarks
 from kaijuan.answer.choose import choose
-from kaijuan.answer.cite import Citations, join, sentence_of, text_of
-from kaijuan.answer.conflicts import Conflict, file_name, settle
+from kaijuan.answer.cite import Citations, join, sentence_of
+from kaijuan.answer.conflicts import Conflict, settle
+from kaijuan.answer.disagree import Cause, Disagreement, disagreements, shown_beside
 from kaijuan.answer.extract import Read, Scored, near_miss, read_units, same, score_units, shortlist
+from kaijuan.answer.notes import Note
 from kaijuan.answer.phrases import Phrases, phrases_for
 from kaijuan.answer.question import Anchor, AnchorKind, Question, parts_of, read_question
 from kaijuan.answer.results import Answer, Status
 from kaijuan.answer.settings import AnswerSettings
 from kaijuan.answer.sufficiency import Fit, Judge, features_of, is_foreign, judge_for
+from kaijuan.answer.support import supported
 from kaijuan.answer.units import one_line, units_of
 from kaijuan.core.text.language import language_of
 from kaijuan.errors import UsageError
 from kaijuan.index.ports import Embedder, Vector, Vectors
 from kaijuan.retrieve.results import Passage, SearchResult
 
+_SURE = 0.35
+"""Log odds above the threshold from which an answer goes without a warning."""
 _MOST_ALSO = 1
 """Other places cited beside a sentence that they repeat."""
 
@@ -59,8 +65,12 @@ class _Judged:
     missing: tuple[Anchor, ...]
     conflicts: list[Conflict]
     """What older editions say otherwise than the chosen units."""
-    closest: str
-    """Title of the document with the best unit."""
+    disagreements: list[Disagreement]
+    """What other documents say otherwise."""
+    closest: Passage
+    """Of the document with the best unit."""
+    sure: bool
+    """Whether the probability lies well above the threshold."""
 
 
 async def answer(
@@ -149,18 +159,29 @@ def _judge(questions: Sequence[Question], evidence: Evidence, model: str, settin
         suffices = probability >= threshold and not _essential_missing(question, missing)
         valid, conflicts = settle(question, scored, evidence.passages)
         chosen = choose(question, valid, evidence.reads, settings) if suffices else []
+        found = disagreements(question, chosen, valid, evidence.passages)
+        chosen = _followed(chosen, found)
         judged.append(
             _Judged(
                 question=question,
                 chosen=chosen,
                 conflicts=[one for one in conflicts if any(one.holds is item.read for item in chosen)],
+                disagreements=found,
                 probability=probability,
                 suffices=suffices,
                 missing=missing,
                 closest=_closest(question, evidence, row),
+                sure=fit.margin(probability) >= _SURE,
             )
         )
     return judged
+
+
+def _followed(chosen: Sequence[Scored], found: Sequence[Disagreement]) -> list[Scored]:
+    """Return the units to show: what is known to hold in the place of what it overrules, and both where none is."""
+    over = {id(one.other.read): one.holds for one in found if one.cause is not Cause.UNKNOWN}
+    kept = [over.get(id(item.read), item) for item in chosen]
+    return [*kept, *shown_beside(found)]
 
 
 def sides(
@@ -199,15 +220,15 @@ def _best_side(question: Question, evidence: Evidence, row: Vector, judge: Judge
     return next(enough, None) or max(judged, key=lambda one: one[0].margin(one[1]))
 
 
-def _closest(question: Question, evidence: Evidence, row: Vector) -> str:
-    """Return the title of the nearest document: by a code near the one asked for, else by words and meaning."""
+def _closest(question: Question, evidence: Evidence, row: Vector) -> Passage:
+    """Return the nearest passage: by a code near the one asked for, else by words and meaning."""
 
     def nearness(item: Scored) -> tuple[bool, float]:
         near = any(near_miss(anchor, item.read) for anchor in question.anchors)
         return near, item.coverage + item.similarity
 
     best = max(score_units(question, evidence.kept, row), key=nearness)
-    return evidence.passages[best.read.unit.passage].title
+    return evidence.passages[best.read.unit.passage]
 
 
 def _held(anchor: Anchor, reads: Sequence[Read]) -> bool:
@@ -234,22 +255,24 @@ def _answer(
 ) -> Answer:
     chosen = _in_order([item for part in judged for item in part.chosen])
     confidence = round(min(part.probability for part in judged), 4)
-    notes = (*_overruled(judged, evidence, phrases), *_notes(judged, phrases, answered=bool(chosen)))
-    if not chosen:
-        return _without(question, result, Status.REFUSED, phrases.refusal, notes, confidence, timings)
     citations = Citations(evidence.passages)
+    if not chosen:
+        notes = _unanswered(judged, phrases)
+        return _without(question, result, Status.REFUSED, phrases.refusal, notes, confidence, timings)
     sentences = [
         sentence_of(item.read.unit, [other.unit for other in _repeats(item.read, evidence.reads)], citations, phrases)
         for item in chosen
     ]
+    notes = _notes(judged, chosen, citations, phrases)
     whole = all(part.suffices and not part.missing for part in judged)
     return Answer(
         question=question,
         status=Status.ANSWERED if whole else Status.PARTIAL,
         answer=join(sentences),
-        sentences=tuple(sentences),
+        sentences=tuple(supported(sentences, citations.all)),
         citations=citations.all,
-        notes=notes,
+        notes=tuple(note.text for note in notes),
+        remarks=notes,
         confidence=confidence,
         snapshot=result.snapshot,
         trace_id=result.trace.id,
@@ -274,36 +297,33 @@ def _repeats(read: Read, reads: Sequence[Read]) -> list[Read]:
     return others[:_MOST_ALSO]
 
 
-def _overruled(judged: Sequence[_Judged], evidence: Evidence, phrases: Phrases) -> list[str]:
-    """Say which edition is followed where an older one says otherwise: once for each sentence of the answer."""
-    notes: dict[int, str] = {}
-    for conflict in (one for part in judged for one in part.conflicts):
-        outdated, holds = conflict.outdated.unit, conflict.holds.unit
-        older, newer = evidence.passages[outdated.passage], evidence.passages[holds.passage]
-        names = (newer.title, older.title)
-        if newer.title == older.title:
-            names = (file_name(newer), file_name(older))
-        text = phrases.overruled.format(newer=names[0], older=names[1], quote=text_of(outdated, phrases))
-        notes.setdefault(id(conflict.holds), text)
-    return list(notes.values())
-
-
-def _notes(judged: Sequence[_Judged], phrases: Phrases, *, answered: bool) -> tuple[str, ...]:
-    """Say what is missing, and for a refusal which document came closest."""
-    notes: list[str] = []
-    wording = {
-        AnchorKind.IDENTIFIER: phrases.missing_identifier,
-        AnchorKind.NAME: phrases.missing_name,
-        AnchorKind.NUMBER: phrases.missing_number,
-    }
+def _notes(
+    judged: Sequence[_Judged], chosen: Sequence[Scored], citations: Citations, phrases: Phrases
+) -> tuple[Note, ...]:
+    """Say beside an answer what is contested, what does not hold, and what is missing."""
+    shown = {id(item.read) for item in chosen}
+    overruled = (one for part in judged for one in part.conflicts if id(one.outdated) not in shown)
+    notes = remarks.superseded(overruled, citations, phrases)
+    notes += remarks.disagreeing((one for part in judged for one in part.disagreements), citations, phrases)
+    notes += remarks.stale([item.read.unit for item in chosen], citations, phrases)
     for part in judged:
-        notes.extend(wording[anchor.kind].format(text=anchor.text) for anchor in part.missing)
-        if answered and not part.suffices:
-            notes.append(phrases.missing_part.format(text=part.question.text))
-    title = next((part.closest for part in judged if part.closest), "")
-    if not answered and title:
-        notes.append(phrases.closest.format(title=title))
-    return tuple(dict.fromkeys(notes))
+        notes += remarks.missing(part.missing, phrases)
+        if not part.suffices:
+            notes.append(remarks.missing_part(part.question.text, phrases))
+    if not all(part.sure for part in judged if part.suffices):
+        notes.append(remarks.low_confidence(phrases))
+    return _distinct(notes)
+
+
+def _unanswered(judged: Sequence[_Judged], phrases: Phrases) -> tuple[Note, ...]:
+    """Say beside a refusal what is missing, and which document came closest."""
+    notes = [note for part in judged for note in remarks.missing(part.missing, phrases)]
+    near = next((part.closest for part in judged if part.closest.title), None)
+    return _distinct([*notes, remarks.closest(near, phrases)] if near else notes)
+
+
+def _distinct(notes: Sequence[Note]) -> tuple[Note, ...]:
+    return tuple({note.text: note for note in notes}.values())
 
 
 def _without(
@@ -311,7 +331,7 @@ def _without(
     result: SearchResult,
     status: Status,
     text: str,
-    notes: tuple[str, ...] = (),
+    notes: tuple[Note, ...] = (),
     confidence: float = 0.0,
     timings: dict[str, float] | None = None,
 ) -> Answer:
@@ -320,7 +340,8 @@ def _without(
         question=question,
         status=status,
         answer=text,
-        notes=notes,
+        notes=tuple(note.text for note in notes),
+        remarks=notes,
         confidence=confidence,
         snapshot=result.snapshot,
         trace_id=result.trace.id,

@@ -7,6 +7,7 @@ from collections.abc import Container, Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 
+from kaijuan.answer.comparing import by_edition
 from kaijuan.answer.wanted import YEAR, Wanted, wanted
 from kaijuan.core.spans import Span
 from kaijuan.core.text.analyse import Term, TermKind, analyse
@@ -135,7 +136,9 @@ def _is_lone(key: str) -> bool:
 
 
 def parts_of(text: str) -> list[str]:
-    """Return the questions asked in `text`; just `text` unless two or more end in a question mark."""
+    """Return the questions asked in `text`: one for each edition it compares, or that ends in a question mark."""
+    if editions := by_edition(text):
+        return editions
     parts: list[str] = []
     held = ""
     for match in _PART.finditer(text):

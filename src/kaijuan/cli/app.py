@@ -18,6 +18,7 @@ import typer
 from kaijuan.cli import (
     archives,
     chunks,
+    citing,
     demo,
     documents,
     duplicates,
@@ -110,6 +111,7 @@ for command in (
     questions.search,
     questions.ask,
     questions.explain,
+    citing.cite,
     documents.sync,
     documents.remove,
     documents.list_,

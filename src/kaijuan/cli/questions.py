@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from kaijuan.cli import screen, shapes
+from kaijuan.cli.citing import remember
 from kaijuan.cli.options import AsOf, Filters, Full, Json, K, NoFilters, Preset, session_of
 from kaijuan.cli.session import read_as_of, read_filters
 
@@ -57,6 +58,7 @@ def ask(  # noqa: PLR0913 one argument an option
     wanted, moment = read_filters(filters), read_as_of(as_of)
     with session.open() as base:
         answer = base.ask(question, k=k, filters=wanted, as_of=moment, preset=preset, read_filters=not no_filters)
+        remember(session, answer)
         early = "" if session.json or answer.snapshot else before_the_first(base)
         # A refusal does not tell whether there was anything to read.
         unread = wanted and not (session.json or answer.sentences or early)

@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from kaijuan.retrieve.explain import Explanation
     from kaijuan.retrieve.results import Passage, RouteScore, SearchResult
     from kaijuan.retrieve.understanding.results import Understanding
+    from kaijuan.verbs.citing import OpenedCitation
 
 Json = dict[str, object]
 
@@ -317,6 +318,20 @@ def citation_shape(citation: Citation) -> Json:
         "span": plain(citation.span),
         "quote": citation.quote,
         "content_hash": citation.content_hash,
+    }
+
+
+def opened_shape(opened: OpenedCitation) -> Json:
+    """`cite`: an opened citation."""
+    return {
+        "match": plain(opened.match),
+        "standing": plain(opened.standing),
+        "version": opened.number,
+        "newest_version": opened.newest,
+        "valid_from": opened.valid_from,
+        "before": opened.before,
+        "after": opened.after,
+        "citation": citation_shape(opened.citation),
     }
 
 

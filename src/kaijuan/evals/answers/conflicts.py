@@ -58,5 +58,6 @@ def handling(item: Item, given: Given) -> Handling | None:
 
 def names_conflict(item: Item, given: Given) -> bool:
     """Say whether a note of the answer says that documents disagree."""
-    words = phrases_for(item.question).overruled.partition("{")[0]
+    phrases = phrases_for(item.question)
+    words = tuple(phrase.partition("{")[0] for phrase in (phrases.overruled, phrases.disagree))
     return any(note.startswith(words) for note in given.notes)
