@@ -20,6 +20,7 @@ from kaijuan.index.settings import IndexSettings
 from kaijuan.ingest.settings import ChunkSettings, GateSettings, IngestSettings
 from kaijuan.ingest.sources.settings import BUILT_IN, NamedSource
 from kaijuan.jobs.settings import JobSettings, RetentionSettings
+from kaijuan.retrieve.routes.settings import RoutesSettings
 from kaijuan.retrieve.settings import RerankerSettings, RetrieveSettings
 from kaijuan.retrieve.understanding.settings import UnderstandSettings
 
@@ -120,6 +121,7 @@ class Config(BaseModel):
     retention: RetentionSettings = RetentionSettings()
     stores: StoreSettings = StoreSettings()
     understanding: UnderstandSettings = UnderstandSettings()
+    routes: RoutesSettings = RoutesSettings()
     retrieve: RetrieveSettings = RetrieveSettings()
     reranker: RerankerSettings = RerankerSettings()
     answer: AnswerSettings = AnswerSettings()

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 
 from kaijuan import telemetry
 from kaijuan.core.filters import Filter
@@ -13,6 +13,8 @@ from kaijuan.errors import FilterError, KaijuanError
 from kaijuan.index.ports import Hit
 from kaijuan.retrieve.ports import Query, Route
 from kaijuan.retrieve.results import RouteReport
+from kaijuan.retrieve.routes.breakers import Breakers
+from kaijuan.retrieve.routes.joining import SIDE_ROUTES
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -23,24 +25,73 @@ class Gathered:
     hits: tuple[Hit, ...]
 
 
-async def gather(routes: Sequence[Route], query: Query, k: int, where: Filter, *, seconds: float) -> list[Gathered]:
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Plan:
+    """How one route is asked, where it differs from the others."""
+
+    k: int = 0
+    """Chunks at most; 0 for as many as the others."""
+    seconds: float = 0.0
+    """Deadline; 0 for that of the others."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Rules:
+    """What holds for single routes, and when one that fails is left out."""
+
+    plans: Mapping[str, Plan] = field(default_factory=dict)
+    breakers: Breakers = field(default_factory=Breakers)
+    failures: int = 3
+    pause: float = 30.0
+
+
+async def gather(
+    routes: Sequence[Route], query: Query, k: int, where: Filter, *, seconds: float, rules: Rules | None = None
+) -> list[Gathered]:
     """Ask every route at the same time and return their answers in the order of `routes`.
 
-    A FilterError is the caller's and is raised. When every route failed, the first route's error is raised, since an
-    empty result would look like "nothing found".
+    One that failed several times in a row is left out for a while and named. A FilterError is the caller's and is
+    raised. When every route failed but side routes that found nothing, the first error is raised, since an empty
+    result would look like "nothing found".
     """
-    answers = await asyncio.gather(*(_ask(route, query, k, where, seconds) for route in routes))
+    rules = rules or Rules()
+    out = rules.breakers.shut_out([route.name for route in routes])
+    answers = await asyncio.gather(
+        *(
+            _left_out(route, rules)
+            if route.name in out
+            else _ask(route, query, *_terms(rules.plans.get(route.name), k, seconds), where)
+            for route in routes
+        )
+    )
+    for answer, error in answers:
+        if answer.report.name not in out and not isinstance(error, FilterError):
+            rules.breakers.record(answer.report.name, ok=error is None, after=rules.failures, seconds=rules.pause)
     errors = [error for _, error in answers if error is not None]
     for error in errors:
         if isinstance(error, FilterError):
             raise error
-    if errors and len(errors) == len(routes):
+    if errors and not any(answer.hits or _answered(answer, error) for answer, error in answers):
         raise errors[0]
     return [gathered for gathered, _ in answers]
 
 
+def _answered(answer: Gathered, error: KaijuanError | None) -> bool:
+    """Say whether a main route was asked and answered: that nothing is there is then known."""
+    return error is None and answer.report.state == "ok" and answer.report.name not in SIDE_ROUTES
+
+
+def _terms(plan: Plan | None, k: int, seconds: float) -> tuple[int, float]:
+    return (plan.k or k, plan.seconds or seconds) if plan else (k, seconds)
+
+
+async def _left_out(route: Route, rules: Rules) -> tuple[Gathered, KaijuanError | None]:
+    state = f"left out: failed {rules.breakers.failures(route.name)} times in a row"
+    return Gathered(report=RouteReport(name=route.name, state=state, found=0, milliseconds=0.0), hits=()), None
+
+
 async def _ask(
-    route: Route, query: Query, k: int, where: Filter, seconds: float
+    route: Route, query: Query, k: int, seconds: float, where: Filter
 ) -> tuple[Gathered, KaijuanError | None]:
     start = time.perf_counter()
     hits: list[Hit] = []

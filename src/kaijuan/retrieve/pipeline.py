@@ -26,8 +26,12 @@ from kaijuan.retrieve.order import Ordered, Tools, ordered
 from kaijuan.retrieve.ports import Query, Reranker, Route
 from kaijuan.retrieve.relevance import FITS, floors, relevance
 from kaijuan.retrieve.results import Candidate, Passage, RouteScore, SearchResult, Trace
+from kaijuan.retrieve.routes.breakers import Breakers
 from kaijuan.retrieve.routes.dense import DenseRoute
+from kaijuan.retrieve.routes.joining import SIDE_ROUTES, with_side_routes
 from kaijuan.retrieve.routes.lexical import LexicalRoute
+from kaijuan.retrieve.routes.settings import RoutesSettings
+from kaijuan.retrieve.routes.side import rules_of, side_routes, side_weights
 from kaijuan.retrieve.scope import check_fields, scope
 from kaijuan.retrieve.settings import RetrieveSettings
 from kaijuan.retrieve.texts import TextShelf
@@ -68,6 +72,9 @@ class Retrieval:
     texts: TextShelf
     settings: RetrieveSettings
     understanding: UnderstandSettings = field(default_factory=UnderstandSettings)
+    routes: RoutesSettings = field(default_factory=RoutesSettings)
+    breakers: Breakers = field(default_factory=Breakers)
+    """Which routes failed of late, kept between searches."""
     shelf: HoldingsShelf = field(default_factory=HoldingsShelf)
     """What documents say about themselves, kept between searches."""
     known_fields: set[str] = field(default_factory=set)
@@ -125,6 +132,7 @@ async def routes_of(context: Retrieval, index: Index, request: SearchRequest) ->
     """Return the routes that a search takes, in the order in which they are shown."""
     asked = Asked(context.embedder, seconds=context.settings.embed_seconds)
     routes: list[Route] = [DenseRoute(index, asked), LexicalRoute(index)]
+    routes += await side_routes(context, index, request, asked)
     if not context.settings.languages_apart:
         return routes
     seen = scope(request.kb.tenant, request.principals, request.snapshot, ())
@@ -174,8 +182,8 @@ async def _find(context: Retrieval, request: SearchRequest, query: Query) -> _Fo
     k = depth(context.settings, request.k)
     routes = await routes_of(context, context.index, request)
     for _ in range(1 + WIDENINGS):
-        gathered = await gather(routes, query, k, where, seconds=seconds)
-        fused = fuse(gathered, context.settings, context.embedder.info.name)
+        gathered = await gather(routes, query, k, where, seconds=seconds, rules=rules_of(context))
+        fused = fuse(gathered, context.settings, context.embedder.info.name, context.routes)
         allowed, near = await _admit(context, request, fused)
         full = any(len(answer.hits) >= k for answer in gathered)
         if len(allowed) == len(fused) or len(allowed) >= request.k or not full:
@@ -194,13 +202,17 @@ def _allowed_only(answer: Gathered, allowed: set[ChunkId]) -> Gathered:
     return replace(answer, hits=hits, report=replace(answer.report, found=len(hits)))
 
 
-def fuse(gathered: Sequence[Gathered], settings: RetrieveSettings, model: str = "") -> list[Fused]:
+def fuse(
+    gathered: Sequence[Gathered], settings: RetrieveSettings, model: str = "", routes: RoutesSettings | None = None
+) -> list[Fused]:
     """Join the routes by the configured method. With one route left, its order stands."""
     answers = {answer.report.name: answer.hits for answer in gathered if answer.report.state == "ok"}
-    lists = {name: hits for name, hits in answers.items() if not is_foreign(name)}
+    side = {name: hits for name, hits in answers.items() if name in SIDE_ROUTES}
+    lists = {name: hits for name, hits in answers.items() if not is_foreign(name) and name not in side}
     foreign = {name: hits for name, hits in answers.items() if is_foreign(name)}
     fused = _fuse_own(lists, settings)
-    return with_foreign(fused, lists.get("dense", ()), foreign, model) if foreign else fused
+    fused = with_foreign(fused, lists.get("dense", ()), foreign, model) if foreign else fused
+    return with_side_routes(fused, side, side_weights(routes or RoutesSettings())) if side else fused
 
 
 def _fuse_own(lists: Mapping[str, Sequence[Hit]], settings: RetrieveSettings) -> list[Fused]:

@@ -36,6 +36,7 @@ from kaijuan.retrieve.holdings import HoldingsShelf
 from kaijuan.retrieve.languages import Known
 from kaijuan.retrieve.pipeline import Retrieval, SearchRequest
 from kaijuan.retrieve.ports import Reranker
+from kaijuan.retrieve.routes.breakers import Breakers
 from kaijuan.retrieve.settings import with_preset
 from kaijuan.retrieve.texts import TextShelf
 from kaijuan.verbs.chat_models import make_chat
@@ -74,6 +75,7 @@ class Wired:
         self._fields: dict[str, set[str]] = {}
         self._languages: dict[str, Known] = {}
         self._shelf = HoldingsShelf()
+        self._breakers = Breakers()
         self._open_spaces: dict[str, Index] = {}
         self._parsers: ParserPool | None = None
         self.actor = ""
@@ -247,6 +249,8 @@ class Wired:
             texts=self.texts,
             settings=settings,
             understanding=self.config.understanding,
+            routes=self.config.routes,
+            breakers=self._breakers,
             shelf=self._shelf,
             known_fields=self._fields.setdefault(kb.space, set()),
             known_languages=self._languages.setdefault(kb.space, {}),

@@ -1,0 +1,56 @@
+"""The exact route: chunks that hold an identifier of the question to the letter (spec G1)."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+
+from kaijuan.core.filters import Filter
+from kaijuan.core.text.analyse import WEIGHTS, Term, TermKind, analyse
+from kaijuan.core.text.bm25 import numbered
+from kaijuan.index.ports import Hit, Index
+from kaijuan.retrieve.ports import Query
+
+# 3.5kg, 8:30, 1,000 and 19th are amounts; v2.3.1 and ERR-9988 are names.
+_AMOUNT = re.compile(r"#(?:\d[\d,:/-]*(?:\.\d+)?[a-z%°µμ℃]{0,5}|[^\d]*)")
+
+
+class ExactRoute:
+    """Asks the index for the codes of the question alone; silent where it has none."""
+
+    name = "exact"
+
+    def __init__(self, index: Index) -> None:
+        self._index = index
+
+    async def find(self, query: Query, k: int, where: Filter) -> list[Hit]:
+        """Return at most `k` chunks with one of the identifiers, those with most and rarest first."""
+        wanted = identifiers(query.text)
+        return await self._index.search_lexical(numbered(wanted), k, where) if wanted else []
+
+
+def identifiers(text: str) -> Mapping[str, float]:
+    """Return the terms of the identifiers in a question with their weights: codes, versions, models, article numbers.
+
+    An identifier within a longer one is no wish of its own (GB/T in GB/T 7714-2015).
+    """
+    codes = [term for term in analyse(text) if term.kind is TermKind.CODE and _is_name(term, text)]
+    whole = [term for term in codes if not _within(term, codes)]
+    weights: dict[str, float] = {}
+    for term in whole:
+        weights[term.text] = WEIGHTS[TermKind.CODE]
+        # GB/T 7714 asks for its editions too, which know it as their lead.
+        weights["<" + term.text[1:]] = WEIGHTS[TermKind.LEAD]
+    return weights
+
+
+def _is_name(term: Term, text: str) -> bool:
+    written = term.span.of(text)
+    digits = any(map(str.isdigit, written))
+    # "season 8" is a way to say a number, "Windows 11" is a name.
+    spoken = " " in written and written.islower()
+    return digits and not spoken and _AMOUNT.fullmatch(term.text) is None
+
+
+def _within(term: Term, others: Sequence[Term]) -> bool:
+    return any(other.span != term.span and other.span.contains(term.span) for other in others)
