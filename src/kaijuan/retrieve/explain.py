@@ -14,10 +14,10 @@ from kaijuan.core.text.bm25 import query_terms
 from kaijuan.errors import NotFoundError
 from kaijuan.index.ports import Index
 from kaijuan.retrieve.cut import USED
-from kaijuan.retrieve.pipeline import Retrieval, SearchRequest, depth, routes_of, search
+from kaijuan.retrieve.pipeline import Retrieval, SearchRequest, depth, ground_of, routes_of, search
 from kaijuan.retrieve.results import Candidate, RouteScore, SearchResult, Trace
 from kaijuan.retrieve.scope import scope
-from kaijuan.retrieve.understand import understand
+from kaijuan.retrieve.understanding.steps import prepare, trees
 
 DEEP = 5000
 """How far down a route is searched for the rank of a chunk that was not among the first."""
@@ -158,9 +158,10 @@ async def _stages(
 ) -> list[StageVerdict]:
     if context.index is None or chunk.level is not ChunkLevel.CHILD:
         return [StageVerdict(stage="index", passed=False, detail="this chunk is read, not searched")]
-    where = scope(request.kb.tenant, request.principals, request.snapshot, request.filters)
+    filters = (*request.filters, *trees(result.trace.understanding))
+    where = scope(request.kb.tenant, request.principals, request.snapshot, filters)
     if not await _admitted(context.index, where, chunk):
-        return [StageVerdict(stage="filter", passed=False, detail="the filters given do not admit its document")]
+        return [StageVerdict(stage="filter", passed=False, detail=_not_admitted(result))]
     stages = [StageVerdict(stage="filter", passed=True, detail="visible, allowed and admitted")]
     shared = _shared_words(request.text, text)
     stages.extend(await _route_stages(context, request, context.index, where, chunk, candidate, shared))
@@ -179,6 +180,12 @@ async def _stages(
     if candidate.fate == USED:
         stages.append(_passage_stage(result, chunk))
     return stages
+
+
+def _not_admitted(result: SearchResult) -> str:
+    read = [] if result.trace.understanding.relaxed else result.trace.understanding.filters
+    also = f", nor does what was read from the question: {'; '.join(one.text for one in read)}" if read else ""
+    return f"the filters given do not admit its document{also}"
 
 
 def _shared_words(question: str, text: str) -> list[str]:
@@ -229,7 +236,7 @@ async def _route_stages(
     shared: Sequence[str],
 ) -> list[StageVerdict]:
     stages = []
-    query = understand(request.text)
+    query = (await prepare(ground_of(context), request)).query
     for route in await routes_of(context, index, request):
         standing: RouteScore | None = candidate.routes.get(route.name) if candidate else None
         if standing is None:

@@ -91,7 +91,7 @@ async def search(context: Retrieval, request: SearchRequest, *, trace_id: str) -
     timings: dict[str, float] = {}
     with telemetry.timed(timings, "total"):
         with telemetry.timed(timings, "understand"):
-            prepared = await prepare(_ground(context), request)
+            prepared = await prepare(ground_of(context), request)
         query = prepared.query
         with telemetry.timed(timings, "gather"):
             found, understanding = await _find_or_relax(context, request, prepared)
@@ -119,7 +119,8 @@ async def search(context: Retrieval, request: SearchRequest, *, trace_id: str) -
     )
 
 
-def _ground(context: Retrieval) -> Ground:
+def ground_of(context: Retrieval) -> Ground:
+    """Return what the steps of understanding work with."""
     return Ground(catalog=context.catalog, index=context.index, settings=context.understanding, shelf=context.shelf)
 
 

@@ -57,7 +57,8 @@ def rules_of(context: Retrieval) -> Rules:
             "lexical": Plan(k=settings.lexical_k, seconds=settings.lexical_seconds or context.settings.route_seconds),
             "exact": Plan(k=settings.exact_k, seconds=settings.exact_seconds),
             "document": Plan(k=settings.document_k, seconds=settings.document_seconds),
-            "faq": Plan(k=settings.faq_k, seconds=settings.faq_seconds),
+            # It waits for the vector of the question as the dense route does.
+            "faq": Plan(k=settings.faq_k, seconds=settings.faq_seconds + context.settings.embed_seconds),
             "tags": Plan(k=settings.tags_k, seconds=settings.tags_seconds),
         },
         breakers=context.breakers,

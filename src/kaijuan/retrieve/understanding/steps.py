@@ -86,8 +86,13 @@ async def prepare(ground: Ground, request: SearchRequest) -> Prepared:
     return Prepared(
         query=_expanded(query, expansions, settings.expansion_weight),
         understanding=understanding,
-        filters=tuple(parse_filter(one.text) for one in read),
+        filters=trees(understanding),
     )
+
+
+def trees(understanding: Understanding) -> tuple[Filter, ...]:
+    """Return the filters that were read from the question and hold, as trees."""
+    return () if understanding.relaxed else tuple(parse_filter(one.text) for one in understanding.filters)
 
 
 def _still_unknown(mended: Sequence[Expansion], known: Sequence[Expansion]) -> list[Expansion]:
