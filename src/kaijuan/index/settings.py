@@ -20,6 +20,10 @@ class IndexSettings(BaseModel):
     """What a word of the document's title counts in BM25, where a word of the text counts 1."""
     path_weight: float = Field(default=0.75, ge=0.0, le=8.0)
     """What a word of the headings above a chunk counts."""
+    tags_weight: float = Field(default=0.5, ge=0.0, le=8.0)
+    """What a word of the document's keywords, tags and other names (aliases) counts."""
+    description_weight: float = Field(default=0.25, ge=0.0, le=8.0)
+    """What a word of the document's description, summary or subject counts."""
     context_weight: float = Field(default=0.5, ge=0.0, le=8.0)
     """What a word of a chunk's description or context counts."""
     grace_seconds: float = Field(default=2.0, ge=0.0, le=3600)

@@ -24,6 +24,10 @@ _HELD_CHUNKS = 256
 """Chunks whose texts are read together; of a document with more, its own."""
 _NOT_PAYLOAD = frozenset({"valid_from", "valid_to"})
 """Fields of the interval; a document's own metadata may not pretend to them."""
+TAG_FIELDS = ("keywords", "tags", "aliases")
+DESCRIPTION_FIELDS = ("description", "summary", "subject")
+_LONGEST_SAID = 2000
+"""Characters of tags or of a description that are searched: they are in every chunk of the document."""
 UNREADABLE = (NotFoundError, StoreError)
 """What a blob store raises for a text that is missing, damaged, or on a failing disk."""
 Skipped = Callable[[Version], None]
@@ -173,9 +177,18 @@ def _fields(piece: _Piece, settings: IndexSettings) -> list[tuple[str, float]]:
         (piece.body, 1.0),
         (" ".join(piece.chunk.title_path), settings.path_weight),
         (piece.version.title, settings.title_weight),
+        (_said(piece.version, TAG_FIELDS), settings.tags_weight),
+        (_said(piece.version, DESCRIPTION_FIELDS), settings.description_weight),
         (piece.chunk.context, settings.context_weight),
     ]
     return [(text, weight) for text, weight in fields if text and weight]
+
+
+def _said(version: Version, names: Iterable[str]) -> str:
+    """Return what the metadata says under these names; a blank line apart, so that no two words join to a term."""
+    values = (version.metadata.get(name) for name in names)
+    parts = (part for value in values for part in (value if isinstance(value, tuple) else (value,)))
+    return "\n\n".join(part for part in parts if isinstance(part, str))[:_LONGEST_SAID]
 
 
 def payload_of(
