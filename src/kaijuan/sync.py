@@ -63,7 +63,7 @@ _END = _End()
 class Kaijuan:
     """A knowledge base, for code that does not use asyncio. Use as a context manager, or call `close`."""
 
-    def __init__(
+    def __init__(  # noqa: PLR0913 one argument an option
         self,
         home: Path | str | None = None,
         kb: str = "default",
@@ -72,6 +72,7 @@ class Kaijuan:
         embedder: Embedder | None = None,
         chat: ChatModel | None = None,
         principals: Collection[str] = EVERYONE,
+        tenant: str = "default",
         clock: Callable[[], float] = time.time,
     ) -> None:
         self._loop = asyncio.new_event_loop()
@@ -80,7 +81,7 @@ class Kaijuan:
         self._closed = False
         try:
             self._engine = AsyncKaijuan(
-                home, kb, config=config, embedder=embedder, chat=chat, principals=principals, clock=clock
+                home, kb, config=config, embedder=embedder, chat=chat, principals=principals, tenant=tenant, clock=clock
             )
         except BaseException:
             self._stop()
@@ -160,6 +161,8 @@ class Kaijuan:
     cancel_run = _blocking(AsyncKaijuan.cancel_run)
     resume_run = _blocking(AsyncKaijuan.resume_run)
     retry_failed = _blocking(AsyncKaijuan.retry_failed)
+    remove_and_prove = _blocking(AsyncKaijuan.remove_and_prove)
+    purge = _blocking(AsyncKaijuan.purge)
     diff = _blocking(AsyncKaijuan.diff)
     tag = _blocking(AsyncKaijuan.tag)
     untag = _blocking(AsyncKaijuan.untag)
@@ -202,6 +205,7 @@ class Kaijuan:
     revoke = _blocking(AsyncKaijuan.revoke)
     inherit = _blocking(AsyncKaijuan.inherit)
     audit_log = _blocking(AsyncKaijuan.audit_log)
+    newest_audit = _blocking(AsyncKaijuan.newest_audit)
     check_audit = _blocking(AsyncKaijuan.check_audit)
     give_feedback = _blocking(AsyncKaijuan.give_feedback)
     feedback = _blocking(AsyncKaijuan.feedback)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -15,6 +15,7 @@ if TYPE_CHECKING:
 
 DEFAULT_HOME = "~/.kaijuan"
 DEFAULT_KB = "default"
+DEFAULT_TENANT = "default"
 
 
 @dataclass(slots=True, kw_only=True)
@@ -26,13 +27,20 @@ class Session:
     json: bool = False
     config: Path | None = None
     verbose: int = 0
+    tenant: str = DEFAULT_TENANT
+    user: str = ""
+    """Whose rights count; "" for those of whoever runs the home."""
 
     @contextmanager
     def open(self, default_kb: str = DEFAULT_KB) -> Iterator[Kaijuan]:
         """Open the knowledge base for the length of a command."""
         from kaijuan.sync import Kaijuan  # late: `kaijuan --help` must not wait for the engine
 
-        with Kaijuan(self.home, self.kb or default_kb, config=self.config) as base:
+        rights: dict[str, Collection[str]] = {}
+        if self.user:
+            with Kaijuan(self.home, self.kb or default_kb, config=self.config, tenant=self.tenant) as base:
+                rights = {"principals": base.who_is(self.user).principals}
+        with Kaijuan(self.home, self.kb or default_kb, config=self.config, tenant=self.tenant, **rights) as base:
             yield base
 
 

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import builtins
-from collections.abc import AsyncIterator, Iterator, Sequence
+from collections.abc import AsyncIterator, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from urllib.parse import quote
 
-from kaijuan.core.ids import RunId
+from kaijuan.core.ids import ChunkId, RunId
 from kaijuan.errors import NotFoundError, OversizeDocumentError, UsageError
 from kaijuan.index.catalog import KnowledgeBase, Run, RunItem, StoredTrace
 from kaijuan.ingest.opening import Opened, walk_all
@@ -77,15 +77,26 @@ class Holding(Wired):
         return [item for item in items if readers[item.source] & self._principals]
 
     async def trace(self, id: str) -> StoredTrace:
-        """Return the stored trace of a request to this base."""
+        """Return the stored trace of a request to this base: one's own, while all that it speaks of may be read."""
         kb = await self._kb()
         try:
             found = await self.catalog.trace(id)
         except NotFoundError:
             found = None
-        if found is None or found.kb_id != kb.id:
+        if found is None or found.kb_id != kb.id or not await self._may_see(kb, found.body):
             raise NotFoundError(f"There is no trace {id!r}.", hint="Traces of old requests are dropped.")
         return found
+
+    async def _may_see(self, kb: KnowledgeBase, body: Mapping[str, object]) -> bool:
+        asked_by = body.get("principals", ())
+        if not isinstance(asked_by, builtins.list | tuple) or not set(asked_by) <= self._principals:
+            return False
+        listed, snapshot = body.get("candidates", ()), body.get("snapshot", kb.head)
+        if not isinstance(listed, builtins.list | tuple) or not isinstance(snapshot, int):
+            return False
+        ids = {ChunkId(str(one.get("chunk_id", ""))) for one in listed if isinstance(one, Mapping)}
+        # Asked again: what has been revoked since must not be read here either.
+        return await self.catalog.authorise(kb.id, snapshot, ids, self._principals) == ids
 
 
 class _Sent:

@@ -147,6 +147,10 @@ class Sharing(Wired):
         """Return lines of the tenant's audit log in order, those with a sequence above `after`."""
         return await self.catalog.audit(self.tenant, after=after, limit=limit)
 
+    async def newest_audit(self, *, limit: int = 50) -> builtins.list[AuditEvent]:
+        """Return the newest lines of the tenant's audit log, the oldest of them first."""
+        return (await self.catalog.newest_audit(self.tenant, limit=limit))[::-1]
+
     async def check_audit(self) -> Chain:
         """Check that no line of the audit log, of any tenant, was changed or dropped."""
         return await self.catalog.check_audit()

@@ -54,7 +54,7 @@ EVERYONE = frozenset({"all"})
 class Wired:
     """Adapters, and the questions that every verb asks first. Nothing is started before the first of them."""
 
-    def __init__(
+    def __init__(  # noqa: PLR0913 one argument an option
         self,
         home: Path | str | None = None,
         kb: str = "default",
@@ -63,11 +63,12 @@ class Wired:
         embedder: Embedder | None = None,
         chat: ChatModel | None = None,
         principals: Collection[str] = EVERYONE,
+        tenant: str = "default",
         clock: Callable[[], float] = time.time,
     ) -> None:
         self.home = home_path(home)
         self.kb_name = kb
-        self.tenant = "default"
+        self.tenant = tenant
         self.config = config if isinstance(config, Config) else load_config(self.home, Path(config) if config else None)
         self._principals = frozenset(principals)
         self._clock = clock

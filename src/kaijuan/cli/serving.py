@@ -1,0 +1,35 @@
+"""The command `serve`: the service and the console."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+
+from kaijuan.cli import screen
+from kaijuan.cli.options import session_of
+from kaijuan.cli.session import DEFAULT_KB
+
+
+def serve(
+    context: typer.Context,
+    host: Annotated[
+        str, typer.Option("--host", metavar="ADDRESS", help="Where to listen; by default serve.host (127.0.0.1).")
+    ] = "",
+    port: Annotated[
+        int | None, typer.Option("--port", min=0, max=65535, metavar="N", help="By default serve.port (8470).")
+    ] = None,
+) -> None:
+    """Serve the HTTP interface and the web console until Ctrl-C."""
+    session = session_of(context)
+    from kaijuan.engine import Kaijuan
+    from kaijuan.server.app import make_app
+    from kaijuan.server.running import listen, run
+
+    engine = Kaijuan(session.home, session.kb or DEFAULT_KB, config=session.config)
+    settings = engine.config.serve
+    place = host or settings.host
+    app = make_app(engine, host=place)
+    with listen(place, settings.port if port is None else port) as (socket, address):
+        screen.err().print(f"Kaijuan is open at {address}/ (Ctrl-C ends it).", soft_wrap=True)
+        run(app, socket)
