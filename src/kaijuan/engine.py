@@ -8,12 +8,12 @@ from kaijuan.verbs.citing import Citing
 from kaijuan.verbs.curating import Curating
 from kaijuan.verbs.history import Remembering
 from kaijuan.verbs.holding import Holding
-from kaijuan.verbs.runs import Running
 from kaijuan.verbs.sharing import Sharing
+from kaijuan.verbs.upkeep import Caring
 from kaijuan.verbs.wording import Wording
 
 
-class Kaijuan(Running, Curating, Asking, Citing, Holding, Remembering, Wording, ChunkWorking, Sharing):
+class Kaijuan(Caring, Curating, Asking, Citing, Holding, Remembering, Wording, ChunkWorking, Sharing):
     """One knowledge base in one home folder. Use with `async with`, or call `close`.
 
     `home` defaults to KAIJUAN_HOME or ~/.kaijuan. `config` is a Config, or a file instead of the home's config.toml.

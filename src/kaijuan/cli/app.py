@@ -16,7 +16,9 @@ from typing import Annotated, NoReturn
 import typer
 
 from kaijuan.cli import (
+    access,
     archives,
+    audit,
     chunks,
     citing,
     demo,
@@ -24,18 +26,21 @@ from kaijuan.cli import (
     duplicates,
     evaluation,
     glossary,
+    keys,
     parsing,
     questions,
+    removing,
     review,
     runs,
     screen,
+    serving,
     shapes,
     snapshots,
     upkeep,
 )
 from kaijuan.cli.groups import Command, Group
 from kaijuan.cli.options import Json
-from kaijuan.cli.session import DEFAULT_HOME, DEFAULT_KB, Session, start_logging
+from kaijuan.cli.session import DEFAULT_HOME, DEFAULT_KB, DEFAULT_TENANT, Session, start_logging
 from kaijuan.errors import KaijuanError, NotFoundError, StoppedError, UsageError
 
 ERROR = 1
@@ -59,7 +64,7 @@ app = typer.Typer(
 
 
 @app.callback()
-def options(
+def options(  # noqa: PLR0913 one argument an option
     context: typer.Context,
     home: Annotated[
         Path, typer.Option("--home", metavar="DIR", envvar="KAIJUAN_HOME", help="Where everything is kept.")
@@ -81,6 +86,15 @@ def options(
             "--config", metavar="FILE", envvar="KAIJUAN_CONFIG", help="Settings; by default config.toml in the home."
         ),
     ] = None,
+    tenant: Annotated[
+        str,
+        typer.Option(
+            "--tenant", metavar="NAME", envvar="KAIJUAN_TENANT", help="Whose knowledge bases.", show_default=False
+        ),
+    ] = DEFAULT_TENANT,
+    as_: Annotated[
+        str, typer.Option("--as", metavar="USER", help="See what this user of the service may see, and nothing else.")
+    ] = "",
     verbose: Annotated[
         int,
         typer.Option(
@@ -91,7 +105,9 @@ def options(
 ) -> None:
     """Read the global options."""
     start_logging(verbose)
-    context.obj = Session(home=_expanded(home), kb=kb, json=json, config=config, verbose=verbose)
+    context.obj = Session(
+        home=_expanded(home), kb=kb, json=json, config=config, verbose=verbose, tenant=tenant, user=as_
+    )
     if version:
         upkeep.version(context)
         raise typer.Exit
@@ -113,17 +129,19 @@ for command in (
     questions.explain,
     citing.cite,
     documents.sync,
-    documents.remove,
+    removing.remove,
     documents.list_,
     documents.show,
     upkeep.status,
     upkeep.rebuild,
     upkeep.doctor,
+    removing.purge,
     archives.gc,
     archives.export,
     archives.import_,
     parsing.parse,
     demo.demo,
+    serving.serve,
     upkeep.version,
 ):
     app.command(command.__name__.rstrip("_"), cls=Command)(command)
@@ -133,6 +151,9 @@ app.add_typer(review.app)
 app.add_typer(duplicates.app)
 app.add_typer(glossary.app)
 app.add_typer(chunks.app)
+app.add_typer(keys.app)
+app.add_typer(access.app)
+app.add_typer(audit.app)
 app.add_typer(evaluation.app)
 
 

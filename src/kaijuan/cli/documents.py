@@ -1,4 +1,4 @@
-"""Commands about documents: add, sync, remove, list, show."""
+"""Commands about documents: add, sync, list, show."""
 
 from __future__ import annotations
 
@@ -81,21 +81,6 @@ def sync(
             screen.show(f"{name}:", *tables.run(report))
     if any(report.failed or report.held for report in reports.values()):
         raise typer.Exit(FAILED_ITEMS)
-
-
-def remove(
-    context: typer.Context,
-    words: Annotated[
-        list[str],
-        typer.Argument(metavar="SOURCE|ID", help="Paths, addresses, file names, document ids or version ids."),
-    ],
-    json: Json = False,
-) -> None:
-    """Remove documents. Earlier snapshots still show them (--as-of)."""
-    session = session_of(context, json)
-    with session.open() as base:
-        report = base.remove(words)
-    end_run(session, report)
 
 
 def list_(context: typer.Context, as_of: AsOf = None, json: Json = False) -> None:

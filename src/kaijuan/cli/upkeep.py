@@ -51,12 +51,18 @@ def doctor(
     repair: bool = typer.Option(
         False, "--repair", metavar="", help="Also mend what can be mended without losing anything."
     ),
+    deep: bool = typer.Option(
+        False,
+        "--deep",
+        metavar="",
+        help="Also read every stored text, original and cached vector, and make a sample of vectors again.",
+    ),
     json: Json = False,
 ) -> None:
     """Check the home: stores, index against catalog, model. Exit code 1 when something is wrong."""
     session = session_of(context, json)
     with session.open() as base:
-        report = base.doctor(repair=repair)
+        report = base.doctor(repair=repair, deep=deep)
     if session.json:
         screen.show_json(shapes.doctor_shape(report))
     else:

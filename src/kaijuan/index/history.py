@@ -157,6 +157,9 @@ class CatalogHistory(Protocol):
     async def check_integrity(self) -> list[str]:
         """Return what the database finds wrong with itself: one sentence a fault, none when it is whole."""
 
+    async def compact(self) -> None:
+        """Let the files hold nothing of what was deleted, as far as that is this store's to do. Takes a while."""
+
     def dump(self, kb: KbId) -> Iterator[tuple[str, Row]]:
         """Yield (table, row) of everything that belongs to a base, parents first, as of one moment. Blocks."""
 

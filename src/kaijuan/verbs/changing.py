@@ -1,4 +1,4 @@
-"""Verbs that publish: add, sync, remove, rebuild, doctor."""
+"""Verbs that publish: add, sync, remove, rebuild."""
 
 from __future__ import annotations
 
@@ -13,7 +13,6 @@ from kaijuan.core.arguments import Targets
 from kaijuan.core.ids import VersionId, stable_id
 from kaijuan.errors import UsageError
 from kaijuan.ingest.opening import Narrowing, Opened, walk_all
-from kaijuan.jobs.doctor import DoctorReport, Patient, examine
 from kaijuan.jobs.notebook import Notebook
 from kaijuan.jobs.report import RebuildReport
 from kaijuan.jobs.run import Progress, RunReport, Stage
@@ -113,22 +112,6 @@ class Changing(Wired):
         lost: builtins.list[str] = []
         kb = await self._ingest().rebuild(await self._kb(), told, lambda version: lost.append(version.source))
         return RebuildReport(space=kb.space, unreadable=tuple(lost))
-
-    async def doctor(self, *, repair: bool = False) -> DoctorReport:
-        """Look whether everything is well; with `repair`, roll back dead runs and mend the index first."""
-        kb = await self._kb()
-        if repair and kb.head:
-            await self._ingest().reconcile(kb)
-            kb = await self._kb()
-        patient = Patient(
-            home=self.home,
-            kb=kb,
-            catalog=self.catalog,
-            blobs=self.blobs,
-            index=lambda: self._index(kb),
-            embedder=self.embedder,
-        )
-        return await examine(patient)
 
 
 def _lasting(targets: Sequence[str]) -> builtins.list[str]:

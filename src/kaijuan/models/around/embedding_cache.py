@@ -93,6 +93,10 @@ class CachedEmbedder:
         """Return the spans of the inner embedder, found together where it can do that."""
         return spans_of_each(self._inner, texts)
 
+    async def check(self, *, repair: bool) -> list[str]:
+        """Look at every row; return one sentence a fault. With `repair`, rows that are wrong go."""
+        return await self._run(lambda: self._store.check(repair))
+
     async def close(self) -> None:
         """Close the file and the inner embedder."""
         if not self._closed:
@@ -138,6 +142,23 @@ class _VectorFile:
     def write(self, vectors: Mapping[bytes, Vector]) -> None:
         """Store vectors and drop the oldest where the file became too large."""
         self._guarded(lambda connection: self._insert(connection, vectors))
+
+    def check(self, repair: bool) -> list[str]:
+        """Compare every row with its checksum; a damaged file is set aside as by any other use."""
+        if not self._path.exists():
+            return []
+
+        def look(connection: sqlite3.Connection) -> list[str]:
+            faults = [str(row[0]) for row in connection.execute("PRAGMA quick_check(5)") if row[0] != "ok"]
+            rows = connection.execute("SELECT key, vector FROM vectors")
+            bad = [(key,) for key, blob in rows if zlib.crc32(blob[:-4]) != int.from_bytes(blob[-4:], "little")]
+            if bad and repair:
+                with connection:
+                    connection.executemany("DELETE FROM vectors WHERE key = ?", bad)
+            return faults + ([f"{len(bad)} vectors are damaged"] if bad else [])
+
+        found = self._guarded(look)
+        return ["the cache of vectors is damaged and set aside"] if found is None else found
 
     def close(self) -> None:
         """Close the file; SQLite folds the log into it."""

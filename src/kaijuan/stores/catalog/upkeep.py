@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import TypeVar
 
@@ -24,11 +25,15 @@ class Upkeep:
     """Methods of `SqlCatalog`, which gives `_read`, `_write` and `_open`."""
 
     _file: Path | None
+    _writer: ThreadPoolExecutor
 
     async def _read(self, work: Callable[..., _Result], *args: object) -> _Result:
         raise NotImplementedError
 
     async def _write(self, work: Callable[..., _Result], *args: object, durable: bool = False) -> _Result:
+        raise NotImplementedError
+
+    async def _submit(self, pool: ThreadPoolExecutor, call: Callable[[], _Result]) -> _Result:
         raise NotImplementedError
 
     def _open(self) -> Engine:
@@ -133,6 +138,22 @@ class Upkeep:
     async def check_integrity(self) -> list[str]:
         """Return what the database finds wrong with itself."""
         return await self._read(transfer.check_integrity)
+
+    async def compact(self) -> None:
+        """Let the files hold nothing of what was deleted."""
+
+        def call() -> None:
+            engine = self._open()
+            if engine.dialect.name != "sqlite":
+                return
+            with translated(self._file), engine.connect() as connection:
+                # None of these may stand in a transaction, which SQLAlchemy would open.
+                raw = connection.connection.driver_connection
+                assert raw is not None
+                for statement in ("PRAGMA wal_checkpoint(TRUNCATE)", "VACUUM", "PRAGMA wal_checkpoint(TRUNCATE)"):
+                    raw.execute(statement).fetchall()
+
+        await self._submit(self._writer, call)
 
     def dump(self, kb: KbId) -> Iterator[tuple[str, Row]]:
         """Yield (table, row) of everything that belongs to a base, as of one moment. Blocks."""
