@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
-from kaijuan.verbs.asking import Asking
 from kaijuan.verbs.chunk_work import ChunkWorking
 from kaijuan.verbs.citing import Citing
+from kaijuan.verbs.conversing import Conversing
 from kaijuan.verbs.curating import Curating
 from kaijuan.verbs.history import Remembering
 from kaijuan.verbs.holding import Holding
 from kaijuan.verbs.sharing import Sharing
-from kaijuan.verbs.upkeep import Caring
+from kaijuan.verbs.watching import Watching
 from kaijuan.verbs.wording import Wording
 
 
-class Kaijuan(Caring, Curating, Asking, Citing, Holding, Remembering, Wording, ChunkWorking, Sharing):
+class Kaijuan(Watching, Curating, Conversing, Citing, Holding, Remembering, Wording, ChunkWorking, Sharing):
     """One knowledge base in one home folder. Use with `async with`, or call `close`.
 
     `home` defaults to KAIJUAN_HOME or ~/.kaijuan. `config` is a Config, or a file instead of the home's config.toml.

@@ -37,6 +37,7 @@ from kaijuan.cli import (
     shapes,
     snapshots,
     upkeep,
+    watching,
 )
 from kaijuan.cli.groups import Command, Group
 from kaijuan.cli.options import Json
@@ -128,7 +129,8 @@ for command in (
     questions.ask,
     questions.explain,
     citing.cite,
-    documents.sync,
+    watching.sync,
+    watching.watch,
     removing.remove,
     documents.list_,
     documents.show,

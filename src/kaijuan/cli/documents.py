@@ -1,4 +1,4 @@
-"""Commands about documents: add, sync, list, show."""
+"""Commands about documents: add, list, show."""
 
 from __future__ import annotations
 
@@ -12,6 +12,8 @@ from kaijuan.cli.session import Session, read_as_of
 from kaijuan.errors import NotFoundError
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from kaijuan.jobs.report import RunReport
 
 FAILED_ITEMS = 3
@@ -58,31 +60,6 @@ def add(  # noqa: PLR0913 one argument an option
     end_run(session, report)
 
 
-def sync(
-    context: typer.Context,
-    names: Annotated[
-        list[str] | None,
-        typer.Argument(metavar="NAME", help="Sources as the configuration names them; all when none is given."),
-    ] = None,
-    json: Json = False,
-) -> None:
-    """Bring named sources up to date: new, changed and gone documents, one snapshot each."""
-    session = session_of(context, json)
-    from kaijuan.cli.progress import shown_progress
-
-    with session.open() as base, shown_progress() as progress:
-        reports = base.sync(names or (), progress=progress)
-    if session.json:
-        screen.show_json({"runs": [{"name": name, **shapes.run_shape(report)} for name, report in reports.items()]})
-    else:
-        from kaijuan.cli import tables
-
-        for name, report in reports.items():
-            screen.show(f"{name}:", *tables.run(report))
-    if any(report.failed or report.held for report in reports.values()):
-        raise typer.Exit(FAILED_ITEMS)
-
-
 def list_(context: typer.Context, as_of: AsOf = None, json: Json = False) -> None:
     """List the documents."""
     session = session_of(context, json)
@@ -127,4 +104,17 @@ def end_run(session: Session, report: RunReport) -> None:
 
         screen.show(*tables.run(report))
     if report.failed or report.held:
+        raise typer.Exit(FAILED_ITEMS)
+
+
+def end_syncs(session: Session, reports: Mapping[str, RunReport]) -> None:
+    """Print what the runs of several sources did; failed and held items make the exit code 3."""
+    if session.json:
+        screen.show_json({"runs": [{"name": name, **shapes.run_shape(report)} for name, report in reports.items()]})
+    else:
+        from kaijuan.cli import tables
+
+        for name, report in reports.items():
+            screen.show(f"{name}:", *tables.run(report))
+    if any(report.failed or report.held for report in reports.values()):
         raise typer.Exit(FAILED_ITEMS)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from datetime import datetime
 from typing import Annotated, Any, Literal
 
 from pydantic import (
@@ -36,6 +37,23 @@ class SourceSettings(BaseModel):
 
     kind: str
     """Which adapter reads it: files, web, s3, sql, faq, git, or one of another package."""
+
+    schedule: str = ""
+    """When `kaijuan sync --forever` brings it up to date: five fields as cron has them, in local time ("0 3 * * *" is
+    every night at three); never when empty."""
+
+    @field_validator("schedule")
+    @classmethod
+    def _is_cron(cls, schedule: str) -> str:
+        """Refuse what is no schedule when the configuration is read, and not some night."""
+        if schedule:
+            from cronsim import CronSim, CronSimError  # late: most sources have none
+
+            try:
+                next(CronSim(schedule, datetime.now()))
+            except (CronSimError, StopIteration) as error:
+                raise ValueError(f"it is no cron expression of five fields ({str(error) or 'never due'})") from error
+        return schedule
 
     def target(self, name: str) -> str:
         """Return what the adapter is asked to walk; `name` is that of the table."""
