@@ -12,6 +12,7 @@ from typing import Annotated, Any
 from pydantic import BaseModel, ConfigDict, Field, SecretStr, StringConstraints, ValidationError, field_validator
 from pydantic_core import PydanticCustomError
 
+from kaijuan.answer.remembering import AnswerCacheSettings
 from kaijuan.answer.settings import AnswerSettings
 from kaijuan.core.chat_settings import ChatSettings
 from kaijuan.core.service_settings import IdentitySettings, ServeSettings
@@ -125,6 +126,7 @@ class Config(BaseModel):
     retrieve: RetrieveSettings = RetrieveSettings()
     reranker: RerankerSettings = RerankerSettings()
     answer: AnswerSettings = AnswerSettings()
+    answer_cache: AnswerCacheSettings = AnswerCacheSettings()
     chat: ChatSettings = ChatSettings()
     eval: EvalSettings = EvalSettings()
     serve: ServeSettings = ServeSettings()

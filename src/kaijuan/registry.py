@@ -17,6 +17,7 @@ ENTRY_POINTS = "kaijuan.adapters"
 
 BUILT_IN = MappingProxyType(
     {
+        ("answer_cache", "sqlite"): ("kaijuan.stores.answers.sqlite:SqliteAnswers", ""),
         ("blobs", "disk"): ("kaijuan.stores.blobs.disk:DiskBlobStore", ""),
         ("catalog", "sql"): ("kaijuan.stores.catalog.sql:SqlCatalog", ""),
         ("chat", "openai"): ("kaijuan.models.chat.openai_compatible:OpenAIChat", ""),

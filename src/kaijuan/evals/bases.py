@@ -106,7 +106,9 @@ async def open_base(
     """
     evals = evals_folder(home)
     stores = config.stores.model_copy(update={"index_idle_seconds": IDLE_SECONDS})
-    settings = config.model_copy(update={"stores": stores})
+    # What is measured must be made each time.
+    kept = config.answer_cache.model_copy(update={"enabled": False})
+    settings = config.model_copy(update={"stores": stores, "answer_cache": kept})
     make = embedder or (lambda: make_embedder(config.embedder, evals / "cache"))
     model = make()
     fingerprint = pipeline_fingerprint(config, model)

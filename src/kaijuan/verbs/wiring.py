@@ -14,6 +14,7 @@ from typing import Self, TypeVar
 from urllib.parse import quote
 
 from kaijuan import registry
+from kaijuan.answer.remembering import AnswerCacheSettings, AnswerStore, Remembered
 from kaijuan.config import Config, EmbedderSettings, home_path, load_config
 from kaijuan.core import arguments
 from kaijuan.core.arguments import Filters, Moment
@@ -94,6 +95,8 @@ class Wired:
         self.indexes: IndexStore = self._index_store()
         self.embedder: Embedder = embedder or make_embedder(self.config.embedder, self.home / "cache")
         self.texts = TextShelf(self.blobs)
+        self.answers: Remembered | None = make_answer_cache(self.config.answer_cache, self.home / "cache", self._clock)
+        """Answers given before; None where the settings want none."""
 
     def _index_store(self) -> IndexStore:
         stores = self.config.stores
@@ -112,6 +115,8 @@ class Wired:
         for index in self._open_spaces.values():
             await index.close()
         await self.indexes.close()
+        if self.answers is not None:
+            await self.answers.close()
         await self.embedder.close()
         if "_reranker" in self.__dict__ and self._reranker is not None:
             await self._reranker.close()
@@ -327,6 +332,15 @@ def viewed(
     if principals is not None:
         view._principals = frozenset(principals)
     return view
+
+
+def make_answer_cache(settings: AnswerCacheSettings, cache: Path, clock: Callable[[], float]) -> Remembered | None:
+    """Return the answers kept in a folder, which is not made before one is kept."""
+    if not settings.enabled:
+        return None
+    kept: Callable[..., AnswerStore] = registry.load("answer_cache", "sqlite")
+    store = kept(cache / "answers.db", max_bytes=settings.mb * 2**20, seconds=settings.hours * 3600)
+    return Remembered(store, settings, clock)
 
 
 def make_embedder(settings: EmbedderSettings, cache: Path) -> Embedder:
