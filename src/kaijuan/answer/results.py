@@ -8,6 +8,7 @@ from enum import StrEnum
 
 from kaijuan.answer.checking.claims import Fault
 from kaijuan.answer.notes import Note
+from kaijuan.core.chat import NOTHING, Usage
 from kaijuan.core.citations import Citation
 
 
@@ -52,6 +53,11 @@ class Answer:
     """Estimated probability, 0 to 1, that the evidence suffices."""
     snapshot: int
     model: str = "extractive"
+    usage: Usage = NOTHING
+    """What was asked of language models for it; nothing without one."""
+    fallback: str = ""
+    """Code of the error for which a configured model did not write this answer, "unsupported" where nothing that it
+    wrote was carried by the documents; "" otherwise."""
     cache: str = ""
     """"hit" or "similar" where it was kept from an earlier request, "shared" with one under way, "miss", or "" without
     a cache."""

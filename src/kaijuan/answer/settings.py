@@ -24,3 +24,13 @@ class AnswerSettings(BaseModel):
     """Characters up to which a list with its lead-in, or a piece of code, is quoted whole."""
     refuse_below: float | None = Field(default=None, ge=0, le=1)
     """Probability of sufficient evidence under which the answer is a refusal; None takes the fitted threshold."""
+    context_tokens: int = Field(default=3000, ge=200)
+    """Tokens of passages that a language model is shown for one answer, if it reads as many."""
+    repairs: int = Field(default=1, ge=0, le=2)
+    """Rounds in which a model may write sentences anew that their sources do not carry; what is left is left out."""
+    model_from: float = Field(default=0.1, ge=0, le=1)
+    """Probability of sufficient evidence from which a model is asked although the rules alone would refuse."""
+    token_budget: int = Field(default=60_000, ge=1000)
+    """Most tokens that one answer may take, prompts and replies together."""
+    persona: str = Field(default="", max_length=500)
+    """Who a model speaks as, and in which tone, in a sentence or two; facts come from the documents all the same."""

@@ -111,6 +111,10 @@ class Usage:
         )
 
 
+NOTHING = Usage()
+"""What was never asked."""
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ChatReply:
     """A whole reply. Times are in milliseconds from the request."""
@@ -119,7 +123,7 @@ class ChatReply:
     model: str
     finish: Finish = Finish.STOP
     calls: tuple[ToolCall, ...] = ()
-    usage: Usage = Usage()
+    usage: Usage = NOTHING
     first_ms: float = 0.0
     """Until the first piece of text."""
     total_ms: float = 0.0

@@ -8,6 +8,7 @@ from contextlib import aclosing
 from dataclasses import dataclass, replace
 
 from kaijuan.core.chat import (
+    NOTHING,
     ChatInfo,
     ChatModel,
     ChatPiece,
@@ -31,7 +32,7 @@ class ChatCall:
     messages: tuple[Message, ...]
     text: str
     calls: tuple[ToolCall, ...] = ()
-    usage: Usage = Usage()
+    usage: Usage = NOTHING
     first_ms: float = 0.0
     total_ms: float = 0.0
     failure: str = ""

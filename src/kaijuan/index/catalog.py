@@ -17,6 +17,7 @@ from kaijuan.core.snapshots import Snapshot
 from kaijuan.core.spans import Span
 from kaijuan.index.access import AccessReader, AccessWriter
 from kaijuan.index.catalog_chunks import ChunkWorkReader, ChunkWorkWriter
+from kaijuan.index.catalog_conversations import Conversations
 from kaijuan.index.catalog_glossary import GlossaryReader, GlossaryWriter
 from kaijuan.index.history import CatalogHistory
 from kaijuan.index.identity import People
@@ -348,8 +349,11 @@ class CatalogReader(AccessReader, GlossaryReader, ChunkWorkReader, Protocol):
 
     async def trace(self, id: str) -> StoredTrace: ...
 
+    async def traces(self, kb: KbId, *, limit: int) -> list[StoredTrace]:
+        """The newest of a base, newest first."""
+
     async def close(self) -> None: ...
 
 
-class Catalog(CatalogWriter, CatalogReader, CatalogHistory, People, Protocol):
+class Catalog(CatalogWriter, CatalogReader, CatalogHistory, People, Conversations, Protocol):
     """The whole catalog."""

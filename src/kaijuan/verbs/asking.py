@@ -2,17 +2,41 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import asdict
+from collections.abc import AsyncGenerator, Mapping, Sequence
+from contextlib import aclosing
+from dataclasses import asdict, dataclass
 
+from kaijuan.answer.context import Label
+from kaijuan.answer.events import AnswerEvent, DoneEvent
 from kaijuan.answer.results import Answer
-from kaijuan.answer.supplement import answer_or_look_elsewhere
+from kaijuan.answer.telling import Told, tell
+from kaijuan.answer.writing import Writing
 from kaijuan.core import arguments
 from kaijuan.core.arguments import Filters, Moment
+from kaijuan.core.chat_record import RecordedChat
 from kaijuan.core.filters import Filter
+from kaijuan.core.ids import VersionId
+from kaijuan.errors import StoreError
 from kaijuan.index.catalog import StoredTrace
 from kaijuan.retrieve.results import SearchResult
 from kaijuan.verbs.reading import Reading
+
+_DATES = ("effective_from", "date", "modified", "created")
+"""Fields of a document's metadata that say of when it is, the surest first."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Asked:
+    """A question with how it is to be answered. `history` is what a model is told of the conversation before it."""
+
+    question: str
+    k: int = 8
+    filters: tuple[Filter, ...] = ()
+    snapshot: int
+    preset: str | None = None
+    read_filters: bool = True
+    extractive: bool = False
+    history: str = ""
 
 
 class Asking(Reading):
@@ -27,22 +51,115 @@ class Asking(Reading):
         as_of: Moment = None,
         preset: str | None = None,
         read_filters: bool = True,
+        extractive: bool = False,
     ) -> Answer:
-        """Answer from the documents, every sentence cited, or refuse where they do not say."""
-        wanted = arguments.filters(filters)
-        snapshot = await self._snapshot(await self._kb(), as_of)
+        """Answer from the documents, every sentence cited, or refuse where they do not say.
 
+        A configured language model writes the answer, unless `extractive` wants the documents' own sentences.
+        """
+        asked = Asked(
+            question=question,
+            k=k,
+            filters=arguments.filters(filters),
+            snapshot=await self._moment(as_of),
+            preset=preset,
+            read_filters=read_filters,
+            extractive=extractive,
+        )
+        return await self._answered(asked)
+
+    async def ask_stream(
+        self,
+        question: str,
+        *,
+        k: int = 8,
+        filters: Filters = (),
+        as_of: Moment = None,
+        preset: str | None = None,
+        read_filters: bool = True,
+        extractive: bool = False,
+    ) -> AsyncGenerator[AnswerEvent, None]:
+        """Yield what happens while a question is answered (kaijuan.answer.events); the last event has the answer.
+
+        Close it (`contextlib.aclosing`) to stop: nothing more is then asked of a model.
+        """
+        asked = Asked(
+            question=question,
+            k=k,
+            filters=arguments.filters(filters),
+            snapshot=await self._moment(as_of),
+            preset=preset,
+            read_filters=read_filters,
+            extractive=extractive,
+        )
+        async with aclosing(self._events(asked)) as events:
+            async for event in events:
+                yield event
+
+    async def _moment(self, as_of: Moment) -> int:
+        return await self._snapshot(await self._kb(), as_of)
+
+    async def _answered(self, asked: Asked) -> Answer:
+        async with aclosing(self._events(asked)) as events:
+            async for event in events:
+                if isinstance(event, DoneEvent):
+                    return event.answer
+        raise AssertionError("the last event has the answer")
+
+    async def _events(self, asked: Asked) -> AsyncGenerator[AnswerEvent, None]:
         async def find(more: Sequence[Filter]) -> SearchResult:
             return await self.search(
-                question, k=k, filters=[*wanted, *more], as_of=snapshot, preset=preset, read_filters=read_filters
+                asked.question,
+                k=asked.k,
+                filters=[*asked.filters, *more],
+                as_of=asked.snapshot,
+                preset=asked.preset,
+                read_filters=asked.read_filters,
             )
 
-        result, given = await answer_or_look_elsewhere(question, find, self.embedder, self.config.answer)
-        await self._save_trace(result, given)
-        return given
+        settings = self.config.answer
+        chat = RecordedChat(self.chat, budget=settings.token_budget) if self.chat and not asked.extractive else None
 
-    async def _save_trace(self, result: SearchResult, given: Answer) -> None:
+        async def prepare(found: SearchResult) -> Writing:
+            assert chat is not None
+            labels = await self._labels(found)
+            return Writing(chat=chat, embedder=self.embedder, settings=settings, labels=labels, history=asked.history)
+
+        told = Told()
+        events = tell(asked.question, find, self.embedder, settings, prepare if chat else None, told)
+        async with aclosing(events):
+            async for event in events:
+                if isinstance(event, DoneEvent):
+                    # Saved before the last event is out: who has it stops listening.
+                    await self._save_trace(told, event.answer, chat)
+                yield event
+
+    async def _labels(self, found: SearchResult) -> dict[VersionId, Label]:
+        """Return what the model is told of each document beside its title: which version it is, and of when."""
+        versions = await self.catalog.versions_by_id({passage.version_id for passage in found.passages})
+        return {
+            id: Label(
+                version=version.number,
+                date=next((str(version.metadata[name])[:40] for name in _DATES if version.metadata.get(name)), ""),
+            )
+            for id, version in versions.items()
+        }
+
+    async def _save_trace(self, told: Told, given: Answer, chat: RecordedChat | None) -> None:
+        if told.result is None:
+            raise StoreError("An answer without a search has no trace.")
         kb = await self._kb()
-        body: Mapping[str, object] = {**asdict(result.trace), "status": str(given.status), "answer": given.answer}
-        trace = StoredTrace(id=result.trace.id, kb_id=kb.id, created_at=self._clock(), body=body)
+        body: Mapping[str, object] = {
+            **asdict(told.result.trace),
+            "question": given.question,
+            "principals": sorted(self._principals),
+            "status": str(given.status),
+            "answer": given.answer,
+            "model": given.model,
+            "fallback": given.fallback,
+            "usage": asdict(given.usage),
+            "calls": [asdict(call) for call in chat.calls] if chat else [],
+            "answer_ms": dict(given.timings_ms),
+        }
+        trace = StoredTrace(id=told.result.trace.id, kb_id=kb.id, created_at=self._clock(), body=body)
         await self.catalog.save_trace(trace, keep=self.config.retrieve.traces_kept)

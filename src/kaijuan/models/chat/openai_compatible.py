@@ -43,7 +43,6 @@ if TYPE_CHECKING:
     from httpx import AsyncClient, Response
 
 
-
 MOST_BYTES = 4_000_000
 """Of one reply. What is longer is none of a model's."""
 _ERROR_BYTES = 100_000

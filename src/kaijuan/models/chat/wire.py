@@ -220,4 +220,3 @@ def said_in(body: str) -> str:
     except (ValueError, LookupError, TypeError, RecursionError):
         return body
     return said if isinstance(said, str) else body
-

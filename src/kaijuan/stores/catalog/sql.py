@@ -50,13 +50,14 @@ from kaijuan.stores.catalog import (
 )
 from kaijuan.stores.catalog.connection import file_of, open_engine, url_of
 from kaijuan.stores.catalog.faults import translated
+from kaijuan.stores.catalog.sql_conversations import ConversationsOfReaders
 from kaijuan.stores.catalog.sql_people import PeopleAndAccess
 
 _Result = TypeVar("_Result")
 _READERS = 4
 
 
-class SqlCatalog(PeopleAndAccess):
+class SqlCatalog(PeopleAndAccess, ConversationsOfReaders):
     """The catalog in an SQLite file (WAL), or in the database of an URL.
 
     Made in an instant; the file is opened and migrated at the first call. Several processes may use one file:
@@ -384,6 +385,10 @@ class SqlCatalog(PeopleAndAccess):
     async def trace(self, id: str) -> StoredTrace:
         """Return a saved trace."""
         return await self._read(reading.trace, id)
+
+    async def traces(self, kb: KbId, *, limit: int) -> list[StoredTrace]:
+        """Return the newest traces of a base."""
+        return await self._read(traces.traces, kb, limit)
 
     async def close(self) -> None:
         """Wait for calls under way and close the file. Twice is fine; use after close raises ClosedError."""

@@ -425,3 +425,35 @@ feedback = Table(
     Column("body", Text, nullable=False),
     Index(None, "kb_id", "at"),
 )
+
+conversation = Table(
+    "conversation",
+    metadata,
+    Column("id", _WORD, primary_key=True),
+    Column("kb_id", _WORD, ForeignKey("knowledge_base.id"), nullable=False),
+    Column("owner", _WORD, nullable=False),
+    Column("name", _WORD, nullable=False),
+    Column("created_at", Double, nullable=False),
+    Column("updated_at", Double, nullable=False),
+    Column("summary", Text, nullable=False),
+    Column("summed", Integer, nullable=False),
+    Column("summary_documents", Text, nullable=False),
+    Column("facts", Text, nullable=False),
+    UniqueConstraint("kb_id", "owner", "name"),
+)
+
+conversation_turn = Table(
+    "conversation_turn",
+    metadata,
+    Column("conversation_id", _WORD, ForeignKey("conversation.id", ondelete="CASCADE"), primary_key=True),
+    Column("number", Integer, primary_key=True, autoincrement=False),
+    Column("at", Double, nullable=False),
+    Column("question", Text, nullable=False),
+    Column("standalone", Text, nullable=False),
+    Column("status", String, nullable=False),
+    Column("answer", Text, nullable=False),
+    Column("documents", Text, nullable=False),
+    Column("titles", Text, nullable=False),
+    Column("trace_id", String, nullable=False),
+    Column("body", Text, nullable=False),
+)

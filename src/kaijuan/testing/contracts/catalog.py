@@ -24,6 +24,8 @@ from kaijuan.index.catalog import (
     StoredTrace,
 )
 from kaijuan.testing.contracts.catalog_access import EVERYONE, Access, CatalogFixtures
+from kaijuan.testing.contracts.catalog_chunks import ChunkWorks
+from kaijuan.testing.contracts.catalog_conversations import Conversations
 from kaijuan.testing.contracts.catalog_duplicates import Duplicates
 from kaijuan.testing.contracts.catalog_glossary import Glossary
 from kaijuan.testing.contracts.catalog_reviews import Reviews
@@ -466,5 +468,17 @@ class Closing(CatalogFixtures):
             await _chunk_ids(catalog, kb)
 
 
-class CatalogContract(KnowledgeBases, Staging, Publishing, Reading, Access, Reviews, Duplicates, Glossary, Closing):
+class CatalogContract(
+    KnowledgeBases,
+    Staging,
+    Publishing,
+    Reading,
+    Access,
+    Reviews,
+    Duplicates,
+    Glossary,
+    Conversations,
+    ChunkWorks,
+    Closing,
+):
     """All of it."""
