@@ -98,6 +98,7 @@ quote is exactly text[start:end] of that version.""",
   {"chunk_id", "version_id", "document_id", "source", "title", "title_path", "span", "text",
    "stages": [{"stage", "passed", "detail"}], "verdict", "path"}],
  "routes": [{"name", "state", "found", "milliseconds"}], "timings_ms"}""",
+    "suggest": """{"suggestions": [{"text", "kind": "question" | "title" | "heading", "source"}]}""",
     "list": f"""{{"documents": [
   {VERSION}]}}""",
     "show": """{"version": as in `list`, "text",

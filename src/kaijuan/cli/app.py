@@ -36,6 +36,7 @@ from kaijuan.cli import (
     serving,
     shapes,
     snapshots,
+    suggesting,
     upkeep,
     watching,
 )
@@ -128,6 +129,7 @@ for command in (
     questions.search,
     questions.ask,
     questions.explain,
+    suggesting.suggest,
     citing.cite,
     watching.sync,
     watching.watch,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import builtins
 from collections.abc import Iterable
 
@@ -9,9 +10,14 @@ from kaijuan.core import arguments
 from kaijuan.core.arguments import Targets
 from kaijuan.core.glossary import GlossaryTerm, TermChange, TermState, term_id
 from kaijuan.core.glossary_csv import checked, read_csv
-from kaijuan.errors import NotFoundError
+from kaijuan.errors import NotFoundError, UsageError
 from kaijuan.index.catalog import KnowledgeBase
+from kaijuan.retrieve.suggest import Suggestion, past_questions, suggestions, titles_and_headings
 from kaijuan.verbs.wiring import Wired
+
+MOST_SUGGESTIONS = 100
+TRACES_READ = 500
+"""Past questions that are looked through, the newest."""
 
 
 class Wording(Wired):
@@ -63,6 +69,25 @@ class Wording(Wired):
         changes = [self._entered(row.synonyms, by, row.note) for row in rows]
         await self.catalog.put_terms(kb.id, [row.term for row in rows], changes)
         return len(rows)
+
+    async def suggest(self, prefix: str, *, k: int = 10) -> builtins.list[Suggestion]:
+        """Return at most `k` titles, headings and past questions that go on from what was typed.
+
+        Only of documents that may be read now, and only questions that were answered for the same readers.
+        """
+        if not 1 <= k <= MOST_SUGGESTIONS:
+            raise UsageError(f"{k} suggestions cannot be asked for.", hint=f"Ask for 1 to {MOST_SUGGESTIONS}.")
+        kb = await self._kb()
+        if not prefix.strip():
+            return []
+        holdings, headings, traces = await asyncio.gather(
+            self._shelf.read(self.catalog, kb, kb.head, self._principals),
+            self.catalog.headings(kb.id, kb.head, self._principals),
+            self.catalog.traces(kb.id, limit=TRACES_READ),
+        )
+        titles = ((document.source, document.title) for document in holdings.documents)
+        known = [*past_questions(traces, self._principals), *titles_and_headings(titles, headings)]
+        return suggestions(prefix, known, k)
 
     def _entered(self, synonyms: Iterable[str], by: str, note: str) -> TermChange:
         return TermChange(state=TermState.LIVE, at=self._clock(), synonyms=tuple(synonyms), by=by, note=note)
