@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
 from kaijuan.errors import ClosedError, ModelError, ModelRefusedError, UsageError
+from kaijuan.models.embedders.e5_tokens import readable
 from kaijuan.models.rerankers.options import RerankerOptions, passage_text
 from kaijuan.retrieve.ports import Reading, Verdict
 
@@ -82,7 +83,7 @@ class HttpReranker:
         if not candidates:
             return []
         texts = [passage_text(candidate, self._endpoint.characters) for candidate in candidates]
-        scores = _scores(await self._ask(question, texts), len(texts))
+        scores = _scores(await self._ask(readable(question), texts), len(texts))
         odds = any(not 0.0 <= score <= 1.0 for score in scores)
         return [Verdict(score=score, evidence=_chance(score) if odds else score) for score in scores]
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Protocol
 
+from kaijuan.models.embedders.e5_tokens import readable
 from kaijuan.models.embedders.options import Secret
 from kaijuan.retrieve.ports import Reading
 
@@ -41,4 +42,4 @@ def passage_text(reading: Reading, characters: int) -> str:
     names = [name for name in dict.fromkeys((reading.title, *reading.title_path)) if name.strip()]
     head = " > ".join(names)
     whole = f"{head}\n{reading.text}" if head else reading.text
-    return whole[:characters]
+    return readable(whole[:characters])
