@@ -1,0 +1,80 @@
+/** A run as it goes on: what is being done, how far it is, and at its end what became of every source. */
+
+import * as api from "../api.js";
+import { decodeEnd } from "../ask/answer.js";
+import { h, put } from "../dom.js";
+import { has, t } from "../i18n.js";
+import { icon } from "../icons.js";
+import { badge, failed, progress, table } from "../parts/ui.js";
+
+const LOOK_MS = 700;
+
+/** Show a run in `place` until it ends; resolves to its report. */
+export async function followRun(kb, id, place, signal) {
+  const card = h("div", { class: "run-card", "aria-live": "polite" });
+  place.append(card);
+  try {
+    const report = await watch(kb, id, signal, (state) => put(card, going(state)));
+    put(card, reportView(report));
+    return report;
+  } catch (error) {
+    if (error.name !== "AbortError") put(card, failed(error));
+    throw error;
+  }
+}
+
+async function watch(kb, id, signal, told) {
+  told({ stage: "reading", done: 0, total: null, failed: 0, source: "", chunks: 0, indexed: 0 });
+  try {
+    for await (const { event, data } of api.runStream(kb, id, signal)) {
+      if (event === "error") throw new api.ApiError(data.status ?? 500, data);
+      if (ended(data)) return data.report;
+      if (data.progress) told(data.progress);
+    }
+  } catch (error) {
+    if (error.name === "AbortError" || error.status) throw error;
+    // The stream broke off; the run goes on, so ask for it from now on.
+  }
+  for (;;) {
+    const state = await api.run(kb, id, signal);
+    if (ended(state)) return state.report;
+    if (state.progress) told(state.progress);
+    await new Promise((resolve) => setTimeout(resolve, LOOK_MS));
+    signal?.throwIfAborted();
+  }
+}
+
+/** Whether a run has ended well; throws what it failed with. */
+function ended(state) {
+  if (state.error) throw new api.ApiError(500, state.error);
+  return state.state === "done" && state.report;
+}
+
+function going(state) {
+  const share = state.total ? state.done / state.total : null;
+  const stage = has(`run.${state.stage}`) ? t(`run.${state.stage}`) : t("run.working");
+  return [
+    h("div", { class: "run-line" }, h("strong", {}, stage), h("span", { class: "muted" }, state.total ? t("run.of", { done: state.done, total: state.total }) : t("run.done", { done: state.done }))),
+    progress(share, stage),
+    h("p", { class: "muted small ellipsis" }, [state.source && decodeEnd(state.source), state.failed > 0 && t("run.failed", { n: state.failed })].filter(Boolean).join(" · ") || "\u00a0"),
+  ];
+}
+
+/** A finished run: counts, and by name what failed or waits. */
+export function reportView(report) {
+  const counts = ["added", "updated", "unchanged", "removed", "rejected"].filter((name) => report[name] > 0);
+  const failures = report.failed ?? [];
+  const held = report.held ?? [];
+  return [
+    h(
+      "div",
+      { class: "run-line" },
+      icon(failures.length ? "warn" : "check", 18),
+      h("strong", {}, t(failures.length ? "run.endedPartly" : "run.ended", { n: report.snapshot })),
+      h("span", { class: "row wrap" }, counts.map((name) => badge(t(`run.count.${name}`, { n: report[name] }), name === "added" || name === "updated" ? "good" : "")), failures.length > 0 && badge(t("run.count.failed", { n: failures.length }), "bad"), held.length > 0 && badge(t("run.count.held", { n: held.length }), "warn")),
+    ),
+    failures.length > 0 &&
+      table([t("library.name"), t("run.reason")], failures.map((one) => [decodeEnd(one.source), h("span", {}, one.message, " ", h("code", {}, one.code))]), { label: t("run.failures") }),
+    held.length > 0 && table([t("library.name"), t("run.heldBecause")], held.map((one) => [decodeEnd(one.source), one.reasons]), { label: t("run.heldTitle") }),
+  ];
+}
