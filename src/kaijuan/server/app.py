@@ -1,0 +1,83 @@
+"""The application: routes under /api/v1, the console's files, and the layers around them."""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from pathlib import Path
+
+from fastapi import APIRouter, FastAPI
+from fastapi.responses import RedirectResponse
+from fastapi.staticfiles import StaticFiles
+
+from kaijuan import __version__
+from kaijuan.engine import Kaijuan
+from kaijuan.server import problems
+from kaijuan.server.edge import LOOPBACK, Edge, EdgeLimits
+from kaijuan.server.routes import asking, bases, curating, documents, people, runs, wording
+from kaijuan.server.service import Service
+
+API = "/api/v1"
+CONSOLE = Path(__file__).parent / "console"
+ROUTERS: tuple[APIRouter, ...] = (
+    bases.router,
+    documents.router,
+    asking.router,
+    runs.router,
+    curating.router,
+    people.router,
+    wording.router,
+)
+
+
+def make_app(engine: Kaijuan, *, host: str = "") -> FastAPI:
+    """Return the application over an engine, which it closes at its end. `host` is the address it will listen on."""
+    service = Service(engine=engine)
+
+    @asynccontextmanager
+    async def living(_: FastAPI) -> AsyncIterator[None]:
+        # What a killed service left on its way in belongs to no run any more.
+        shutil.rmtree(service.uploads, ignore_errors=True)
+        try:
+            yield
+        finally:
+            await service.close()
+
+    app = FastAPI(
+        title="Kaijuan",
+        version=__version__,
+        summary="Answers from your own documents, every sentence cited to the exact words.",
+        docs_url=None,
+        redoc_url=None,
+        lifespan=living,
+    )
+    app.state.service = service
+    problems.install(app)
+    for router in ROUTERS:
+        app.include_router(router, prefix=API)
+    if CONSOLE.is_dir():
+        _serve_console(app)
+    app.add_middleware(Edge, limits=_limits(engine, host))
+    return app
+
+
+def _limits(engine: Kaijuan, host: str) -> EdgeLimits:
+    settings = engine.config.serve
+    host = host or settings.host
+    # Off this machine a key is asked for, which no other page's script has; names are checked where they are told.
+    known = {*settings.hosts, host, *LOOPBACK} if settings.hosts or host in LOOPBACK else set()
+    return EdgeLimits(
+        hosts=frozenset() if "*" in settings.hosts else frozenset(name.lower() for name in known),
+        body_bytes=settings.body_kb * 1024,
+        upload_bytes=settings.upload_mb * 2**20,
+        body_seconds=settings.body_seconds,
+    )
+
+
+def _serve_console(app: FastAPI) -> None:
+    @app.get("/", include_in_schema=False)
+    async def home() -> RedirectResponse:
+        return RedirectResponse("/console/")
+
+    app.mount("/console", StaticFiles(directory=CONSOLE, html=True), name="console")

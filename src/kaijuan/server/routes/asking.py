@@ -1,0 +1,185 @@
+"""Search, answers, explanations, citations and traces."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator
+from contextlib import aclosing
+from typing import Annotated
+
+from fastapi import APIRouter, Path, Request
+from fastapi.responses import Response
+from pydantic import BaseModel, ConfigDict, Field
+
+from kaijuan.answer.events import (
+    AnswerEvent,
+    CitationEvent,
+    DoneEvent,
+    NoteEvent,
+    PassageEvent,
+    SentenceEvent,
+    StatusEvent,
+)
+from kaijuan.engine import Kaijuan
+from kaijuan.server.events import Event, streamed, wants_events
+from kaijuan.server.service import Reading, Reply, The
+from kaijuan.verbs.shapes import (
+    Json,
+    answer_shape,
+    chunk_line,
+    citation_shape,
+    explanation_shape,
+    fields_of,
+    path_of,
+    plain,
+    search_shape,
+    version_shape,
+)
+
+router = APIRouter(tags=["questions"])
+MOST_CHARACTERS = 20_000
+Moment = int | float | str | None
+
+
+class Query(BaseModel):
+    """What is looked for, and where."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    k: int = Field(default=8, ge=1, le=200, description="How many passages at most.")
+    filters: list[Annotated[str, Field(max_length=2000)]] = Field(
+        default_factory=list,
+        max_length=20,
+        description="In the filter language: `kind = pdf and created >= 2024-01-01`.",
+    )
+    as_of: Moment = Field(default=None, description="A snapshot number, or a date or time.")
+    preset: str | None = Field(
+        default=None, max_length=40, description="fast, balanced, thorough, or a preset of your own."
+    )
+    read_filters: bool = Field(default=True, description="Let conditions in the question (a year, a version) filter.")
+
+
+class SearchQuery(Query):
+    """A search."""
+
+    query: str = Field(min_length=1, max_length=MOST_CHARACTERS)
+    cut: bool = Field(default=True, description="False keeps weak passages too.")
+
+
+class Question(Query):
+    """A question."""
+
+    question: str = Field(min_length=1, max_length=MOST_CHARACTERS)
+    extractive: bool = Field(
+        default=False, description="The documents' own sentences, also where a model is configured."
+    )
+
+
+class WhyQuery(Query):
+    """A question, and the passages whose way through the stages is wanted."""
+
+    question: str = Field(min_length=1, max_length=MOST_CHARACTERS)
+    contains: str | None = Field(default=None, max_length=2000)
+    chunk: str | None = Field(default=None, max_length=64)
+
+
+@router.post("/kbs/{kb}/search")
+async def search(body: SearchQuery, base: Reading) -> Reply:
+    """Return the best passages for a question, best first."""
+    return Reply(
+        search_shape(await base.search(body.query, k=body.k, filters=body.filters, as_of=body.as_of, cut=body.cut))
+    )
+
+
+@router.post("/kbs/{kb}/ask", response_model=None)
+async def ask(request: Request, body: Question, base: Reading, service: The) -> Response:
+    """Answer from the documents, every sentence cited, or refuse.
+
+    With `Accept: text/event-stream` the answer comes as events: status, passage, token, citation, sentence, note; the
+    last is done with the whole answer, or error.
+    """
+    seconds = service.engine.config.serve.ask_seconds
+    if wants_events(request):
+        return streamed(request, within(seconds, answering(base, body)))
+    async with asyncio.timeout(seconds):
+        answer = await base.ask(
+            body.question,
+            k=body.k,
+            filters=body.filters,
+            as_of=body.as_of,
+            preset=body.preset,
+            read_filters=body.read_filters,
+            extractive=body.extractive,
+        )
+    return Reply(answer_shape(answer))
+
+
+async def answering(base: Kaijuan, body: Question) -> AsyncIterator[Event]:
+    """Yield an answer piece by piece."""
+    events = base.ask_stream(
+        body.question,
+        k=body.k,
+        filters=body.filters,
+        as_of=body.as_of,
+        preset=body.preset,
+        read_filters=body.read_filters,
+        extractive=body.extractive,
+    )
+    async with aclosing(events):
+        async for event in events:
+            yield event.kind, event_shape(event)
+
+
+def event_shape(event: AnswerEvent) -> Json:
+    """Return one event of an answer as JSON."""
+    if isinstance(event, DoneEvent):
+        return answer_shape(event.answer)
+    if isinstance(event, CitationEvent):
+        return citation_shape(event.citation)
+    if isinstance(event, SentenceEvent):
+        return {"index": event.index, "kept": event.kept, **fields_of(event.sentence)}
+    if isinstance(event, PassageEvent):
+        return {**fields_of(event), "path": path_of(event.source)}
+    if isinstance(event, StatusEvent):
+        return {"stage": event.phase.value}
+    return fields_of(event.note if isinstance(event, NoteEvent) else event)
+
+
+async def within(seconds: float, events: AsyncIterator[Event]) -> AsyncIterator[Event]:
+    """Yield events until the time is up; TimeoutError then."""
+    async with asyncio.timeout(seconds):
+        async for event in events:
+            yield event
+
+
+@router.post("/kbs/{kb}/explain")
+async def explain(body: WhyQuery, base: Reading) -> Reply:
+    """Say, stage by stage, why passages were or were not used."""
+    found = await base.explain(
+        body.question, contains=body.contains, chunk=body.chunk, k=body.k, filters=body.filters, as_of=body.as_of
+    )
+    return Reply({**explanation_shape(found), "candidates": plain(found.trace.candidates)})
+
+
+@router.get("/kbs/{kb}/traces/{id}")
+async def trace(base: Reading, id: Annotated[str, Path(max_length=64)]) -> Reply:
+    """Show the trace of a question: routes, candidates with ranks, scores and fates, times. Only one's own."""
+    found = await base.trace(id)
+    return Reply({"id": found.id, "created_at": found.created_at, "trace": plain(found.body)})
+
+
+@router.get("/kbs/{kb}/chunks/{id}")
+async def chunk(base: Reading, id: Annotated[str, Path(max_length=64)]) -> Reply:
+    """Show one chunk of any version that is kept, with its parent, children and neighbours."""
+    view = await base.chunk(id)
+    return Reply(
+        {
+            "version": version_shape(view.version),
+            "chunk": {**chunk_line(view.chunk), "text": view.text},
+            "parent": {**chunk_line(view.parent), "text": view.parent_text} if view.parent else None,
+            "neighbours": [each.id for each in view.neighbours],
+            "children": [each.id for each in view.children],
+            "pages": list(view.pages),
+            "references": list(view.references),
+        }
+    )

@@ -1,0 +1,108 @@
+"""Listening: uvicorn with limits for slow callers, and an orderly end."""
+
+from __future__ import annotations
+
+import asyncio
+import socket
+from collections.abc import Iterator
+from contextlib import contextmanager
+from types import FrameType
+
+import uvicorn
+from fastapi import FastAPI
+from uvicorn.protocols.http.h11_impl import H11Protocol
+
+from kaijuan.errors import UsageError
+
+HEAD_SECONDS = 15.0
+"""How long a caller may take to send the head of a request."""
+
+
+class _Protocol(H11Protocol):
+    """HTTP/1.1 that hangs up on whoever does not finish the head of a request."""
+
+    _waiting: asyncio.TimerHandle | None = None
+
+    def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
+        super().connection_made(transport)
+        self._wait()
+
+    def data_received(self, data: bytes) -> None:
+        super().data_received(data)
+        if not self._is_idle():
+            self._enough()
+        elif self._waiting is None:
+            self._wait()
+
+    def connection_lost(self, exc: Exception | None) -> None:
+        self._enough()
+        super().connection_lost(exc)
+
+    def _is_idle(self) -> bool:
+        cycle = self.cycle
+        return cycle is None or cycle.response_complete
+
+    def _wait(self) -> None:
+        self._waiting = self.loop.call_later(HEAD_SECONDS, self._hang_up)
+
+    def _enough(self) -> None:
+        if self._waiting is not None:
+            self._waiting.cancel()
+            self._waiting = None
+
+    def _hang_up(self) -> None:
+        self._waiting = None
+        if self._is_idle() and not self.transport.is_closing():
+            self.transport.close()
+
+
+class _Server(uvicorn.Server):
+    """A server that tells the application when it begins to stop, so that streams end."""
+
+    def __init__(self, config: uvicorn.Config, app: FastAPI) -> None:
+        super().__init__(config)
+        self._application = app
+
+    def handle_exit(self, sig: int, frame: FrameType | None) -> None:
+        """Begin to stop."""
+        self._application.state.service.stopping.set()
+        super().handle_exit(sig, frame)
+
+
+@contextmanager
+def listen(host: str, port: int) -> Iterator[tuple[socket.socket, str]]:
+    """Open the port, and return the socket with the address that people open; UsageError where that cannot be."""
+    family = socket.AF_INET6 if ":" in host else socket.AF_INET
+    opened = socket.socket(family, socket.SOCK_STREAM)
+    try:
+        opened.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        try:
+            opened.bind((host, port))
+        except OSError as error:
+            raise UsageError(
+                f"{host} port {port} cannot be listened on: {error.strerror or error}.",
+                hint="Another program may listen there: choose another with --port.",
+            ) from error
+        name = f"[{host}]" if ":" in host else host
+        yield opened, f"http://{name}:{opened.getsockname()[1]}"
+    finally:
+        opened.close()
+
+
+def run(app: FastAPI, opened: socket.socket) -> None:
+    """Serve until a signal ends it: requests under way may end, runs are undone."""
+    settings = app.state.service.engine.config.serve
+    config = uvicorn.Config(
+        app,
+        http=_Protocol,
+        ws="none",
+        lifespan="on",
+        access_log=False,
+        log_config=None,
+        server_header=False,
+        proxy_headers=False,
+        limit_concurrency=settings.most_connections,
+        timeout_graceful_shutdown=int(settings.stop_seconds),
+        h11_max_incomplete_event_size=64 * 1024,
+    )
+    _Server(config, app).run(sockets=[opened])
