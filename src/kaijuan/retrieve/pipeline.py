@@ -121,7 +121,13 @@ async def search(context: Retrieval, request: SearchRequest, *, trace_id: str) -
 
 def ground_of(context: Retrieval) -> Ground:
     """Return what the steps of understanding work with."""
-    return Ground(catalog=context.catalog, index=context.index, settings=context.understanding, shelf=context.shelf)
+    return Ground(
+        catalog=context.catalog,
+        index=context.index,
+        settings=context.understanding,
+        shelf=context.shelf,
+        texts=context.texts,
+    )
 
 
 def depth(settings: RetrieveSettings, k: int) -> int:
