@@ -10,6 +10,7 @@ from pathlib import Path
 from fastapi import APIRouter, FastAPI
 from fastapi.responses import RedirectResponse
 from fastapi.staticfiles import StaticFiles
+from starlette.types import ASGIApp
 
 from kaijuan import __version__
 from kaijuan.engine import Kaijuan
@@ -44,7 +45,7 @@ def make_app(engine: Kaijuan, *, host: str = "") -> FastAPI:
         finally:
             await service.close()
 
-    app = FastAPI(
+    app = _Application(
         title="Kaijuan",
         version=__version__,
         summary="Answers from your own documents, every sentence cited to the exact words.",
@@ -58,8 +59,18 @@ def make_app(engine: Kaijuan, *, host: str = "") -> FastAPI:
         app.include_router(router, prefix=API)
     if CONSOLE.is_dir():
         _serve_console(app)
-    app.add_middleware(Edge, limits=_limits(engine, host))
+    app.limits = _limits(engine, host)
     return app
+
+
+class _Application(FastAPI):
+    """The application with the edge around all of it, what it answers to its own failures included."""
+
+    limits: EdgeLimits
+
+    def build_middleware_stack(self) -> ASGIApp:
+        """Return all layers, the outermost first asked."""
+        return Edge(super().build_middleware_stack(), self.limits)
 
 
 def _limits(engine: Kaijuan, host: str) -> EdgeLimits:

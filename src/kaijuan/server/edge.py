@@ -85,7 +85,7 @@ class Edge:
             refusal = self._refusal(scope, headers)
             if refusal is None:
                 body = _Body(limit=self._limit(headers), seconds=self._limits.body_seconds)
-                await self._app(scope, _limited(receive, body), told.wrapped(send))
+                await told.served(self._app, _limited(receive, body), send)
             else:
                 await _refuse(refusal, id, scope, receive, told.wrapped(send))
         finally:
@@ -182,6 +182,14 @@ class _Told:
             b"x-request-id": self._id.encode(),
         }
         return [(name, value) for name, value in wanted.items() if name not in named]
+
+    async def served(self, app: ASGIApp, receive: Receive, send: Send) -> None:
+        """Let the application answer. A defect it has answered for is in the log by now, and needs no second line."""
+        try:
+            await app(self._scope, receive, self.wrapped(send))
+        except Exception:
+            if not self._status:
+                raise
 
     def log(self) -> None:
         """Log the request. Never its query, body or headers: questions and keys are nobody's business."""
