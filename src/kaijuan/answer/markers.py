@@ -14,7 +14,7 @@ LONGEST = 40
 """Characters between the brackets of the longest marker."""
 _MOST_IN_RANGE = 20
 _NAMES = r"(?:来源|來源|文档|文檔|文件|资料|資料|引用|参考|參考|sources?|documents?|docs?|refs?)"
-_NUMBER = rf"(?:{_NAMES}\s*)?[#^]?\s*\d{{1,3}}"
+_NUMBER = rf"(?:{_NAMES}\s*)?[#^]?\s*\d{{1,3}}(?!\d)"
 _JOINT = r"\s*(?:[,，、;；]|-|–|—|~|～|至|到|to|and|和|及|与)?\s*"
 _INSIDE = rf"\s*(?:{_NAMES}\s*[:：]?\s*)?{_NUMBER}(?:{_JOINT}{_NUMBER})*\s*"
 _MARKER = re.compile(

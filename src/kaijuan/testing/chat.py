@@ -211,6 +211,7 @@ def send(handler: Handler, body: bytes, status: int = 200, headers: dict[str, st
     handler.send_response(status)
     for name, value in (headers or {}).items():
         handler.send_header(name, value)
+    handler.send_header("content-type", "application/json")
     handler.send_header("content-length", str(len(body)))
     handler.end_headers()
     handler.wfile.write(body)

@@ -164,7 +164,7 @@ class OpenAIChat:
             body = streamed(self._body(request), self._dialect)
             async with self._posted(body) as response:
                 if response.status_code == 200:
-                    async for line in _lines(response):
+                    async for line in _lines(response) if _is_stream(response) else _as_stream(response):
                         yield line
                     return
                 said = await _bounded(response, _ERROR_BYTES, cut=True)
@@ -318,6 +318,16 @@ async def _lines(response: Response) -> AsyncIterator[str]:
         raise _unreachable(error) from None
     if rest:
         yield rest.decode("utf-8", "replace")
+
+
+def _is_stream(response: Response) -> bool:
+    return "json" not in response.headers.get("content-type", "text/event-stream")
+
+
+async def _as_stream(response: Response) -> AsyncIterator[str]:
+    """Yield a reply of a service that does not stream as if it did."""
+    yield f"data: {json.dumps(_decoded(await _bounded(response, MOST_BYTES)))}"
+    yield "data: [DONE]"
 
 
 def _decoded(text: str) -> object:

@@ -15,7 +15,7 @@ from sqlalchemy import Connection, Engine
 from kaijuan.core.chunk_work import ChunkWork, Miss
 from kaijuan.core.documents import Block, Chunk, ChunkLevel, Version
 from kaijuan.core.duplicates import Duplicate, Ruling
-from kaijuan.core.glossary import GlossaryTerm, LearnedAbbreviation, TermState
+from kaijuan.core.glossary import GlossaryTerm, LearnedAbbreviation, TermChange, TermState
 from kaijuan.core.ids import ChunkId, DocumentId, KbId, RunId, VersionId
 from kaijuan.core.reviews import Review, ReviewState
 from kaijuan.core.snapshots import Snapshot
@@ -203,6 +203,10 @@ class SqlCatalog(PeopleAndAccess, ConversationsOfReaders):
     async def roll_back(self, run: Run, *, now: float, reason: str = "") -> None:
         """Take back all that the run staged."""
         await self._write(staging.roll_back, run, now, reason, durable=True)
+
+    async def put_terms(self, kb: KbId, terms: Sequence[str], changes: Sequence[TermChange]) -> None:
+        """Enter changes of the glossary."""
+        await self._write(glossary.put_terms, kb, terms, changes, durable=True)
 
     async def save_trace(self, trace: StoredTrace, *, keep: int) -> None:
         """Store a trace and drop the oldest."""
