@@ -16,7 +16,18 @@ from kaijuan import __version__
 from kaijuan.engine import Kaijuan
 from kaijuan.server import problems
 from kaijuan.server.edge import LOOPBACK, Edge, EdgeLimits
-from kaijuan.server.routes import asking, bases, curating, documents, people, runs, wording
+from kaijuan.server.routes import (
+    asking,
+    bases,
+    chunks,
+    conversing,
+    curating,
+    documents,
+    history,
+    people,
+    runs,
+    wording,
+)
 from kaijuan.server.service import Service
 
 API = "/api/v1"
@@ -29,6 +40,9 @@ ROUTERS: tuple[APIRouter, ...] = (
     curating.router,
     people.router,
     wording.router,
+    chunks.router,
+    conversing.router,
+    history.router,
 )
 
 

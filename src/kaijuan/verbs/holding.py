@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import builtins
-from collections.abc import AsyncIterator, Iterator, Mapping, Sequence
+from collections.abc import AsyncIterator, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from urllib.parse import quote
 
 from kaijuan.core.ids import ChunkId, RunId
 from kaijuan.errors import NotFoundError, OversizeDocumentError, UsageError
-from kaijuan.index.catalog import KnowledgeBase, Run, RunItem, StoredTrace
+from kaijuan.index.catalog import CatalogReader, KnowledgeBase, Run, RunItem, StoredTrace
 from kaijuan.ingest.opening import Opened, walk_all
 from kaijuan.ingest.ports import SourceFailure, SourceItem
 from kaijuan.ingest.sources.expanding import ExpandingSource
@@ -91,12 +91,18 @@ class Holding(Wired):
         asked_by = body.get("principals", ())
         if not isinstance(asked_by, builtins.list | tuple) or not set(asked_by) <= self._principals:
             return False
-        listed, snapshot = body.get("candidates", ()), body.get("snapshot", kb.head)
-        if not isinstance(listed, builtins.list | tuple) or not isinstance(snapshot, int):
-            return False
-        ids = {ChunkId(str(one.get("chunk_id", ""))) for one in listed if isinstance(one, Mapping)}
-        # Asked again: what has been revoked since must not be read here either.
-        return await self.catalog.authorise(kb.id, snapshot, ids, self._principals) == ids
+        return await rests_on_readable(self.catalog, kb, body, self._principals)
+
+
+async def rests_on_readable(
+    catalog: CatalogReader, kb: KnowledgeBase, body: Mapping[str, object], principals: Collection[str]
+) -> bool:
+    """Say whether all that the trace of a request speaks of may be read now: rights may have been revoked since."""
+    listed, snapshot = body.get("candidates", ()), body.get("snapshot", kb.head)
+    if not isinstance(listed, builtins.list | tuple) or not isinstance(snapshot, int):
+        return False
+    ids = {ChunkId(str(one.get("chunk_id", ""))) for one in listed if isinstance(one, Mapping)}
+    return await catalog.authorise(kb.id, snapshot, ids, principals) == ids
 
 
 class _Sent:

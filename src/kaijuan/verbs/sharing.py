@@ -6,6 +6,7 @@ import asyncio
 import builtins
 import uuid
 from collections.abc import Collection, Mapping, Sequence
+from dataclasses import replace
 
 from kaijuan.core import keys as key_texts
 from kaijuan.core.audit import Chain
@@ -27,6 +28,7 @@ from kaijuan.core.ids import DocumentId
 from kaijuan.errors import BusyError, NotFoundError, UsageError
 from kaijuan.index.access import Binding
 from kaijuan.index.catalog import KnowledgeBase
+from kaijuan.verbs.holding import rests_on_readable
 from kaijuan.verbs.wiring import Wired
 
 _COMMAND = "command line"
@@ -184,8 +186,22 @@ class Sharing(Wired):
         return given
 
     async def feedback(self, *, limit: int = 100) -> builtins.list[Feedback]:
-        """Return what was said about answers, the newest first."""
-        return await self.catalog.feedback((await self._kb()).id, limit=limit)
+        """Return what was said about answers, the newest first.
+
+        Answers that rest on what the caller may not read, or whose trace is gone, are left out of the body.
+        """
+        kb = await self._kb()
+        found = await self.catalog.feedback(kb.id, limit=limit)
+        return [one if await self._may_read(kb, one) else _withheld(one) for one in found]
+
+    async def _may_read(self, kb: KnowledgeBase, feedback: Feedback) -> bool:
+        if self.actor and feedback.by == self.actor:
+            return True
+        try:
+            body = (await self.catalog.trace(feedback.trace_id)).body
+        except NotFoundError:
+            return False
+        return await rests_on_readable(self.catalog, kb, body, self._principals)
 
     async def _account(self, name: str) -> Account:
         found = await self.catalog.account(self.tenant, name)
@@ -254,3 +270,7 @@ class Sharing(Wired):
             detail=detail,
         )
         await self.catalog.record([event])
+
+
+def _withheld(feedback: Feedback) -> Feedback:
+    return replace(feedback, body={"comment": feedback.body.get("comment", ""), "withheld": True})

@@ -7,7 +7,7 @@ from collections.abc import AsyncIterator
 from contextlib import aclosing
 from typing import Annotated
 
-from fastapi import APIRouter, Path, Request
+from fastapi import APIRouter, Path, Query, Request
 from fastapi.responses import Response
 from pydantic import BaseModel, ConfigDict, Field
 
@@ -26,14 +26,12 @@ from kaijuan.server.service import Reading, Reply, The
 from kaijuan.verbs.shapes import (
     Json,
     answer_shape,
-    chunk_line,
     citation_shape,
     explanation_shape,
     fields_of,
     path_of,
     plain,
     search_shape,
-    version_shape,
 )
 
 router = APIRouter(tags=["questions"])
@@ -41,7 +39,7 @@ MOST_CHARACTERS = 20_000
 Moment = int | float | str | None
 
 
-class Query(BaseModel):
+class Search(BaseModel):
     """What is looked for, and where."""
 
     model_config = ConfigDict(extra="forbid")
@@ -59,14 +57,14 @@ class Query(BaseModel):
     read_filters: bool = Field(default=True, description="Let conditions in the question (a year, a version) filter.")
 
 
-class SearchQuery(Query):
+class SearchQuery(Search):
     """A search."""
 
     query: str = Field(min_length=1, max_length=MOST_CHARACTERS)
     cut: bool = Field(default=True, description="False keeps weak passages too.")
 
 
-class Question(Query):
+class Question(Search):
     """A question."""
 
     question: str = Field(min_length=1, max_length=MOST_CHARACTERS)
@@ -75,7 +73,7 @@ class Question(Query):
     )
 
 
-class WhyQuery(Query):
+class WhyQuery(Search):
     """A question, and the passages whose way through the stages is wanted."""
 
     question: str = Field(min_length=1, max_length=MOST_CHARACTERS)
@@ -168,18 +166,22 @@ async def trace(base: Reading, id: Annotated[str, Path(max_length=64)]) -> Reply
     return Reply({"id": found.id, "created_at": found.created_at, "trace": plain(found.body)})
 
 
-@router.get("/kbs/{kb}/chunks/{id}")
-async def chunk(base: Reading, id: Annotated[str, Path(max_length=64)]) -> Reply:
-    """Show one chunk of any version that is kept, with its parent, children and neighbours."""
-    view = await base.chunk(id)
-    return Reply(
-        {
-            "version": version_shape(view.version),
-            "chunk": {**chunk_line(view.chunk), "text": view.text},
-            "parent": {**chunk_line(view.parent), "text": view.parent_text} if view.parent else None,
-            "neighbours": [each.id for each in view.neighbours],
-            "children": [each.id for each in view.children],
-            "pages": list(view.pages),
-            "references": list(view.references),
-        }
-    )
+@router.get("/kbs/{kb}/citations/{ref}")
+async def citation(
+    base: Reading,
+    ref: Annotated[str, Path(max_length=200)],
+    quote: Annotated[
+        str, Query(max_length=20_000, description="The words as they were cited, should they be lost.")
+    ] = "",
+) -> Reply:
+    """Open a citation by its `ref`, for whoever may read its document now, however old the version."""
+    found = await base.cite(ref, quote=quote)
+    return Reply({**fields_of(found), "citation": citation_shape(found.citation)})
+
+
+@router.get("/kbs/{kb}/suggest")
+async def suggest(
+    base: Reading, q: Annotated[str, Query(max_length=200)], k: Annotated[int, Query(ge=1, le=50)] = 10
+) -> Reply:
+    """Return titles, headings and past questions that go on from what is typed."""
+    return Reply({"suggestions": [fields_of(one) for one in await base.suggest(q, k=k)]})

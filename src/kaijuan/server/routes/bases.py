@@ -10,7 +10,7 @@ from pydantic import BaseModel, ConfigDict, Field
 from kaijuan import __version__
 from kaijuan.core.identity import actions_of
 from kaijuan.server.service import KB_NAME, Caller, Managing, Reading, Reply, The, service_of
-from kaijuan.verbs.shapes import doctor_shape, fields_of, plain, snapshots_shape
+from kaijuan.verbs.shapes import doctor_shape, fields_of, plain
 
 router = APIRouter(tags=["bases"])
 
@@ -69,12 +69,6 @@ async def status(base: Reading, who: Caller, service: The) -> Reply:
     """Tell the state of a base: sizes, snapshot, model, newest runs, and what the caller may do with it."""
     allowed = await service.gate.actions(who, base.kb_name)
     return Reply({**fields_of(await base.status()), "actions": sorted(action.value for action in allowed)})
-
-
-@router.get("/kbs/{kb}/snapshots")
-async def snapshots(base: Reading) -> Reply:
-    """List the snapshots that are kept, oldest first."""
-    return Reply(snapshots_shape(await base.snapshots()))
 
 
 @router.get("/kbs/{kb}/doctor")

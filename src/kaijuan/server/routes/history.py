@@ -1,62 +1,73 @@
-"""Earlier states of a base: what two of them show differently, and their names."""
+"""Snapshots: compared, named, published again."""
 
 from __future__ import annotations
 
 from typing import Annotated
 
-from fastapi import APIRouter, Query
+from fastapi import APIRouter, Path, Query
 from pydantic import BaseModel, ConfigDict, Field
 
+from kaijuan.server.routes.asking import Moment
 from kaijuan.server.service import Caller, Reading, Reply, The, Writing, by
 from kaijuan.server.tickets import ticket_shape
-from kaijuan.verbs.shapes import fields_of
+from kaijuan.verbs.shapes import fields_of, snapshots_shape
 
 router = APIRouter(tags=["snapshots"])
 
 
-class Name(BaseModel):
+class NewTag(BaseModel):
     """A name for a snapshot."""
 
     model_config = ConfigDict(extra="forbid")
 
     name: str = Field(min_length=1, max_length=100)
-    snapshot: int | None = Field(default=None, ge=1, description="The newest by default.")
+    snapshot: Moment = None
     note: str = Field(default="", max_length=2000)
 
 
 class Back(BaseModel):
-    """Which snapshot is published again."""
+    """The state to publish again."""
 
     model_config = ConfigDict(extra="forbid")
 
-    snapshot: int = Field(ge=1)
+    snapshot: int | float | str
 
 
-@router.get("/kbs/{kb}/snapshots/diff")
+@router.get("/kbs/{kb}/snapshots")
+async def snapshots(base: Reading) -> Reply:
+    """List the snapshots that are kept, oldest first, and the names that people gave."""
+    tags = [fields_of(tag) for tag in await base.tags()]
+    return Reply({**snapshots_shape(await base.snapshots()), "tags": tags})
+
+
+@router.get("/kbs/{kb}/diff")
 async def diff(
     base: Reading,
-    before: Annotated[int, Query(ge=0, alias="from")],
-    after: Annotated[int | None, Query(alias="to")] = None,
+    before: Annotated[str, Query(max_length=100)],
+    after: Annotated[str | None, Query(max_length=100, description="The newest by default.")] = None,
 ) -> Reply:
-    """Say which documents two snapshots show differently to the caller."""
-    return Reply(fields_of(await base.diff(before, after)))
+    """Say which documents two snapshots show differently."""
+    found = await base.diff(before, after)
+    sums = {"chunks_added": found.chunks_added, "chunks_removed": found.chunks_removed}
+    return Reply({**fields_of(found), **sums})
 
 
-@router.get("/kbs/{kb}/snapshots/tags")
-async def tags(base: Reading) -> Reply:
-    """List the names of snapshots."""
-    return Reply({"tags": [fields_of(one) for one in await base.tags()]})
-
-
-@router.post("/kbs/{kb}/snapshots/tags", status_code=201)
-async def tag(base: Writing, body: Name) -> Reply:
-    """Name a snapshot, so that it is kept."""
+@router.post("/kbs/{kb}/tags", status_code=201)
+async def tag(body: NewTag, base: Writing) -> Reply:
+    """Give a snapshot a name, which keeps it."""
     return Reply(fields_of(await base.tag(body.name, body.snapshot, note=body.note)), status_code=201)
 
 
-@router.post("/kbs/{kb}/snapshots/rollback", status_code=202)
-async def rollback(base: Writing, body: Back, who: Caller, service: The) -> Reply:
-    """Publish a snapshot again as the newest. Answers at once with a run to watch."""
+@router.delete("/kbs/{kb}/tags/{name}")
+async def untag(base: Writing, name: Annotated[str, Path(max_length=100)]) -> Reply:
+    """Take a name away."""
+    await base.untag(name)
+    return Reply({"untagged": name})
+
+
+@router.post("/kbs/{kb}/rollback", status_code=202)
+async def roll_back(body: Back, base: Writing, who: Caller, service: The) -> Reply:
+    """Publish an earlier state anew, as the newest one. Answers at once with a run to watch."""
     ticket = service.tickets.begin(
         who.tenant,
         base.kb_name,

@@ -12,6 +12,7 @@ from pydantic import BaseModel, ConfigDict, Field
 from kaijuan.core.identity import Action, Who
 from kaijuan.engine import Kaijuan
 from kaijuan.errors import AccessError, NotFoundError
+from kaijuan.jobs.run_views import RunView
 from kaijuan.samples import sample_folder
 from kaijuan.server.events import Event, streamed, wants_events
 from kaijuan.server.problems import RequestError
@@ -45,7 +46,7 @@ async def runs(base: Reading, who: Caller, service: The, limit: Annotated[int, Q
     return Reply(
         {
             "tickets": [ticket_shape(ticket) for ticket in tickets[:limit]],
-            "runs": [fields_of(run) for run in await base.runs(limit=limit)] if base.home.exists() else [],
+            "runs": [_seen(view) for view in await base.run_views(limit=limit)],
         }
     )
 
@@ -95,9 +96,15 @@ async def run(request: Request, base: Reading, id: Id, who: Caller, service: The
     return Reply(ticket_shape(ticket))
 
 
+def _seen(view: RunView) -> Json:
+    # Without the document dealt with last: it may be one that the caller may not read.
+    shape = {**fields_of(view), **fields_of(view.run)}
+    return {name: value for name, value in shape.items() if name not in ("run", "source")}
+
+
 async def _may_see(service: Service, who: Who, base: Kaijuan, ticket: Ticket) -> bool:
-    # A report names documents: it is for whoever sent them, and for those who keep the base.
-    return ticket.by == by(who) or Action.WRITE in await service.gate.actions(who, base.kb_name)
+    # A report names documents: it is for whoever sent them, and for its owners.
+    return ticket.by == by(who) or Action.MANAGE in await service.gate.actions(who, base.kb_name)
 
 
 async def _ended(base: Kaijuan, id: str) -> Json:
