@@ -81,7 +81,7 @@ def list_(context: typer.Context, json: Json = False) -> None:
     session = session_of(context, json)
     with session.open() as base:
         found = base.access()
-        names = {version.document_id: version.source for version in base.list()}
+        names = {str(version.document_id): version.source for version in base.list()}
     whole = {one.resource for one in found if one.resource not in names and not one.resource.startswith("folder:")}
     shown = [(_named(one.resource, names, whole), one) for one in found]
     if session.json:

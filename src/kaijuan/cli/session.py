@@ -35,12 +35,19 @@ class Session:
     def open(self, default_kb: str = DEFAULT_KB) -> Iterator[Kaijuan]:
         """Open the knowledge base for the length of a command."""
         from kaijuan.sync import Kaijuan  # late: `kaijuan --help` must not wait for the engine
+        from kaijuan.verbs.wiring import EVERYONE
 
-        rights: dict[str, Collection[str]] = {}
+        principals: Collection[str] | None = None
         if self.user:
             with Kaijuan(self.home, self.kb or default_kb, config=self.config, tenant=self.tenant) as base:
-                rights = {"principals": base.who_is(self.user).principals}
-        with Kaijuan(self.home, self.kb or default_kb, config=self.config, tenant=self.tenant, **rights) as base:
+                principals = base.who_is(self.user).principals
+        with Kaijuan(
+            self.home,
+            self.kb or default_kb,
+            config=self.config,
+            tenant=self.tenant,
+            principals=EVERYONE if principals is None else principals,
+        ) as base:
             yield base
 
 

@@ -40,7 +40,7 @@ def account(connection: Connection, tenant: str, name: str) -> Account | None:
     query = select(_accounts).where(_accounts.c.tenant_id == tenant, _accounts.c.name == name)
     row = connection.execute(query).one_or_none()
     groups = select(_members.c.group_name).where(_members.c.tenant_id == tenant, _members.c.user_name == name)
-    return row and _account_of(row, sorted(each[0] for each in connection.execute(groups)))
+    return None if row is None else _account_of(row, sorted(each[0] for each in connection.execute(groups)))
 
 
 def accounts(connection: Connection, tenant: str) -> list[Account]:
@@ -98,7 +98,7 @@ def put_key(connection: Connection, key: ApiKey) -> None:
 def key(connection: Connection, id: str) -> ApiKey | None:
     """Return a key of any tenant."""
     row = connection.execute(select(_keys).where(_keys.c.id == id)).one_or_none()
-    return row and _key_of(row)
+    return None if row is None else _key_of(row)
 
 
 def keys(connection: Connection, tenant: str) -> list[ApiKey]:
@@ -144,7 +144,7 @@ def _key_of(row: Row[Any]) -> ApiKey:
 def record(connection: Connection, events: Sequence[AuditEvent]) -> None:
     """Add lines to the audit log. The write lock is held: nobody else numbers lines meanwhile."""
     row = connection.execute(select(_audit).order_by(_audit.c.sequence.desc()).limit(1)).one_or_none()
-    before = row and _event_of(row)
+    before = None if row is None else _event_of(row)
     for event in events:
         before = chained(event, before)
         connection.execute(insert(_audit), _event_values(before))
