@@ -35,8 +35,14 @@ def minmax(lists: Mapping[str, Sequence[Hit]], weights: Mapping[str, float]) -> 
     return _order(lists, {name: _scaled(hits, weights[name]) for name, hits in lists.items()})
 
 
-FOREIGN_COSINES = MappingProxyType({"multilingual-e5-small": 0.04})
-"""By model: how much lower the cosine of a text in another language is that says the same; bench/languages.py."""
+_FLOOR = slice(10, 30)
+"""Places of a dense list that are taken for its noise: mostly what is near the question by chance."""
+_FEWEST = 5
+"""Hits there by which noise can be told."""
+FOREIGN_COSINES = MappingProxyType({"multilingual-e5-small": 0.06})
+"""By model: how much lower cosines in another language are, for lists too short to tell; see bench/languages.py."""
+FOREIGN_SHARE = 0.9
+"""Of the best fused score, what the best of another language can reach: among equals the question's own comes first."""
 
 
 def with_foreign(
@@ -44,21 +50,31 @@ def with_foreign(
 ) -> list[Fused]:
     """Add the lists of other languages to the fused one; a chunk in both counts by what is more.
 
-    Words count within one language only, so that there the cosine alone has to say what both say here. It is scaled
-    as those of the `dense` list are, after what the model takes off for another language.
+    Words count within one language only, so that there the cosine alone has to say what both say here. Cosines across
+    languages are lower throughout: each list is lifted so that its noise lies level with that of the `dense` list of
+    the question's own language, and then scaled as that one.
     """
-    lift = FOREIGN_COSINES.get(model, 0.0)
-    scores = [hit.score for hit in dense]
-    low, high = (min(scores), max(scores)) if scores else (0.0, 1.0)
     known = {item.id: item for item in own}
-    top = max((item.score for item in own), default=1.0)
+    top = FOREIGN_SHARE * max((item.score for item in own), default=1.0)
     for name, hits in foreign.items():
+        lift = _lift(dense, hits, model)
+        scores = [hit.score for hit in dense] or [hit.score + lift for hit in hits]
+        low, high = (min(scores), max(scores)) if scores else (0.0, 0.0)
         for rank, hit in enumerate(hits, start=1):
             share = min(1.0, max(0.0, (hit.score + lift - low) / (high - low))) if high > low else 1.0
             before = known.get(hit.id, Fused(id=hit.id, score=0.0, routes={}))
             routes = {**before.routes, name: RouteScore(rank, hit.score)}
             known[hit.id] = Fused(id=hit.id, score=max(before.score, top * share), routes=routes)
     return sorted(known.values(), key=lambda item: (-round(item.score, 12), item.id))
+
+
+def _lift(dense: Sequence[Hit], foreign: Sequence[Hit], model: str) -> float:
+    if not dense:
+        return 0.0
+    here, there = ([hit.score for hit in hits[_FLOOR]] for hits in (dense, foreign))
+    if min(len(here), len(there)) < _FEWEST:
+        return FOREIGN_COSINES.get(model, 0.0)
+    return sum(here) / len(here) - sum(there) / len(there)
 
 
 def weighed(fused: list[Fused], marked: Collection[ChunkId], weight: float) -> list[Fused]:

@@ -138,14 +138,22 @@ def depth(settings: RetrieveSettings, k: int) -> int:
 async def routes_of(context: Retrieval, index: Index, request: SearchRequest) -> list[Route]:
     """Return the routes that a search takes, in the order in which they are shown."""
     asked = Asked(context.embedder, seconds=context.settings.embed_seconds)
-    routes: list[Route] = [DenseRoute(index, asked), LexicalRoute(index)]
-    routes += await side_routes(context, index, request, asked)
+    apart = await _apart(context, index, request)
+    return [
+        DenseRoute(index, asked, apart),
+        LexicalRoute(index),
+        *await side_routes(context, index, request, asked),
+        *(ForeignRoute(index, asked, language) for language in apart),
+    ]
+
+
+async def _apart(context: Retrieval, index: Index, request: SearchRequest) -> tuple[str, ...]:
+    """Return the languages that are searched by routes of their own."""
     if not context.settings.languages_apart:
-        return routes
+        return ()
     seen = scope(request.kb.tenant, request.principals, request.snapshot, ())
     key = (request.snapshot, frozenset(request.principals))
-    languages = await languages_of(index, seen, key, context.known_languages)
-    return [*routes, *(ForeignRoute(index, asked, name) for name in foreign_to(request.text, languages))]
+    return foreign_to(request.text, await languages_of(index, seen, key, context.known_languages))
 
 
 async def _order(context: Retrieval, request: SearchRequest, found: _Found) -> Ordered:

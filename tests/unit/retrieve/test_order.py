@@ -90,7 +90,7 @@ async def test_what_the_reranker_likes_comes_first(shop: Workshop) -> None:
 @pytest.mark.parametrize(
     ("reranker", "state"),
     [
-        (Preferring("blue", error=True), "failed: model"),
+        (Preferring("blue", error=True), "failed: model_failed"),
         (Preferring("blue", sleep=30.0), "timeout"),
     ],
 )
@@ -115,9 +115,9 @@ async def test_each_language_is_ordered_by_itself(shop: Workshop) -> None:
 
 async def test_documents_in_another_language_have_a_list_of_their_own(shop: Workshop) -> None:
     apart = await found(shop, "pump")
-    assert [report.name for report in apart.trace.routes] == ["dense", "lexical", "dense_zh"]
+    assert "dense_zh" in [report.name for report in apart.trace.routes]
     together = await found(shop, "pump", languages_apart=False)
-    assert [report.name for report in together.trace.routes] == ["dense", "lexical"]
+    assert "dense_zh" not in [report.name for report in together.trace.routes]
 
 
 async def test_weak_candidates_are_cut_with_the_number_that_decided(shop: Workshop) -> None:
