@@ -23,15 +23,14 @@ def places(name: str, question: str) -> Iterator[Span]:
     at = question.find(name)
     while at >= 0:
         end = at + len(name)
-        if not _inside_word(question, at, end):
+        if not (_within_word(question, at) or _within_word(question, end)):
             yield Span(at, end)
         at = question.find(name, end)
 
 
-def _inside_word(question: str, start: int, end: int) -> bool:
-    return (start > 0 and _joined(question[start - 1], question[start])) or (
-        end < len(question) and _joined(question[end - 1], question[end])
-    )
+def _within_word(question: str, at: int) -> bool:
+    """Say whether a place lies between two letters of one word."""
+    return 0 < at < len(question) and _joined(question[at - 1], question[at])
 
 
 def _joined(left: str, right: str) -> bool:
@@ -64,7 +63,5 @@ def short_keys(question: str) -> list[str]:
 def heads(question: str) -> list[str]:
     """Return how a full name that stands in a folded question may begin."""
     question = question[:LONGEST]
-    starts = (
-        at for at in range(len(question) - HEAD + 1) if not _inside_word(question, at, at) and question[at] != " "
-    )
+    starts = (at for at in range(len(question) - HEAD + 1) if not _within_word(question, at) and question[at] != " ")
     return list(dict.fromkeys(question[at : at + HEAD] for at in starts))

@@ -1,0 +1,132 @@
+"""Side routes add and never take; a route that fails again and again is left out, named, and tried again later."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from tests.unit.retrieve.understood import RECORDS, base
+
+from kaijuan.core.filters import EVERYTHING, Filter
+from kaijuan.core.ids import ChunkId
+from kaijuan.errors import ModelError
+from kaijuan.index.ports import Hit
+from kaijuan.retrieve.fuse import Fused
+from kaijuan.retrieve.gather import Plan, Rules, gather
+from kaijuan.retrieve.ports import Query
+from kaijuan.retrieve.routes.breakers import Breakers
+from kaijuan.retrieve.routes.exact import identifiers
+from kaijuan.retrieve.routes.joining import with_side_routes
+
+QUERY = Query(text="q", normalised="q", terms=("q",), weights={1: 1.0})
+A, B, C = (ChunkId(letter * 32) for letter in "abc")
+
+
+class Clock:
+    def __init__(self) -> None:
+        self.now = 0.0
+
+    def __call__(self) -> float:
+        return self.now
+
+
+class Route:
+    def __init__(self, name: str, *, fails: bool = False) -> None:
+        self.name = name
+        self.fails = fails
+        self.asked: list[int] = []
+
+    async def find(self, query: Query, k: int, where: Filter) -> list[Hit]:
+        self.asked.append(k)
+        if self.fails:
+            raise ModelError("no model")
+        return [Hit(A, 1.0)]
+
+
+async def test_a_route_that_fails_in_a_row_is_left_out_and_tried_again() -> None:
+    clock = Clock()
+    rules = Rules(breakers=Breakers(clock=clock), failures=2, pause=10)
+    dense, lexical = Route("dense", fails=True), Route("lexical")
+    states = []
+    for _ in range(4):
+        found = await gather([dense, lexical], QUERY, 5, EVERYTHING, seconds=5, rules=rules)
+        states.append(found[0].report.state)
+    assert states == ["failed: model_failed"] * 2 + ["left out: failed 2 times in a row"] * 2
+    assert len(dense.asked) == 2
+    clock.now = 11
+    dense.fails = False
+    assert (await gather([dense, lexical], QUERY, 5, EVERYTHING, seconds=5, rules=rules))[0].report.state == "ok"
+    dense.fails = True
+    assert (await gather([dense, lexical], QUERY, 5, EVERYTHING, seconds=5, rules=rules))[0].report.state != "ok"
+    assert len(dense.asked) == 4
+
+
+async def test_the_last_route_is_never_left_out() -> None:
+    rules = Rules(breakers=Breakers(clock=Clock()), failures=1, pause=10)
+    for _ in range(3):
+        with pytest.raises(ModelError):
+            await gather([Route("dense", fails=True)], QUERY, 5, EVERYTHING, seconds=5, rules=rules)
+
+
+async def test_each_route_is_asked_for_its_own_number() -> None:
+    dense, lexical = Route("dense"), Route("lexical")
+    await gather([dense, lexical], QUERY, 5, EVERYTHING, seconds=5, rules=Rules(plans={"lexical": Plan(k=7)}))
+    assert (dense.asked, lexical.asked) == ([5], [7])
+
+
+async def test_a_silent_side_route_does_not_hide_that_all_others_failed() -> None:
+    class Silent(Route):
+        async def find(self, query: Query, k: int, where: Filter) -> list[Hit]:
+            return []
+
+    with pytest.raises(ModelError):
+        await gather([Route("dense", fails=True), Silent("exact")], QUERY, 5, EVERYTHING, seconds=5)
+
+
+def test_side_routes_add_their_share() -> None:
+    fused = [Fused(id=A, score=0.8, routes={}), Fused(id=B, score=0.6, routes={})]
+    joined = with_side_routes(fused, {"exact": [Hit(B, 4.0), Hit(C, 2.0)], "faq": []}, {"exact": 0.5, "faq": 1.0})
+    assert [(item.id, round(item.score, 6)) for item in joined] == [(B, 1.0), (A, 0.8), (C, 0.2)]
+    assert joined[0].routes["exact"].rank == 1
+    assert with_side_routes(fused, {}, {}) == fused
+
+
+@pytest.mark.parametrize(
+    ("text", "codes"),
+    [
+        ("请问 ERR-9988 怎么处理", {"#err9988"}),
+        ("What changed in v2.3.1 of the firmware?", {"#2.3.1"}),
+        ("GB/T 7714-2015 的要求", {"#gbt7714-2015"}),
+        ("M8×1.25 螺栓", {"#m8x1.25"}),
+        ("3.5kg 的包裹 8:30 到", set()),
+        ("2024年有多少人", set()),
+        ("since 2023-05-01 in season 8", set()),
+        ("怎么报销", set()),
+    ],
+)
+def test_identifiers_of_a_question(text: str, codes: set[str]) -> None:
+    assert {key for key in identifiers(text) if key.startswith("#")} == codes
+
+
+async def test_side_routes_that_are_on_bring_and_show_what_they_found(tmp_path: Path) -> None:
+    records = [{**one, "keywords": ["贴票", "单据"]} if one["_id"] == "expense" else one for one in RECORDS]
+    on = dict.fromkeys(("document", "tags", "faq"), True)
+    async with base(tmp_path, records, routes=on) as engine:
+        result = await engine.search("费用报销制度里单据怎么算")
+        reports = {report.name: (report.state, report.found) for report in result.trace.routes}
+        assert reports["document"] == ("ok", 1)
+        assert reports["tags"] == ("ok", 1)
+        assert reports["faq"] == ("ok", 0)
+        assert {report.name for report in (await engine.search("住宿")).trace.routes}.isdisjoint({"tags"})
+        tagged = await engine.search("单据的提交")
+        assert tagged.passages[0].source.endswith("#expense")
+
+
+async def test_words_of_tags_and_descriptions_are_searched(tmp_path: Path) -> None:
+    records = [
+        *RECORDS,
+        {"_id": "tagged", "text": "空。", "keywords": ["碳排放"], "description": "Greenhouse accounting"},
+    ]
+    async with base(tmp_path, records) as engine:
+        for question in ("碳排放", "greenhouse accounts"):
+            assert (await engine.search(question)).passages[0].source.endswith("#tagged")
