@@ -146,6 +146,7 @@ for command in (
     parsing.parse,
     demo.demo,
     serving.serve,
+    serving.mcp,
     upkeep.version,
 ):
     app.command(command.__name__.rstrip("_"), cls=Command)(command)

@@ -1,4 +1,4 @@
-"""The command `serve`: the service and the console."""
+"""The commands `serve` (the service and the console) and `mcp` (tools for one assistant)."""
 
 from __future__ import annotations
 
@@ -33,3 +33,17 @@ def serve(
     with listen(place, settings.port if port is None else port) as (socket, address):
         screen.err().print(f"Kaijuan is open at {address}/ (Ctrl-C ends it).", soft_wrap=True)
         run(app, socket)
+
+
+def mcp(context: typer.Context) -> None:
+    """Serve tools to an assistant over standard input and output (Model Context Protocol)."""
+    session = session_of(context)
+    import asyncio
+
+    from kaijuan.server.running import serve_tools
+
+    who = None
+    if session.user:
+        with session.open() as base:
+            who = base.who_is(session.user)
+    asyncio.run(serve_tools(session.home, session.kb or DEFAULT_KB, session.config, session.tenant, who))

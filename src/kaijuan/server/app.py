@@ -16,6 +16,7 @@ from kaijuan import __version__
 from kaijuan.engine import Kaijuan
 from kaijuan.server import problems
 from kaijuan.server.edge import LOOPBACK, Edge, EdgeLimits
+from kaijuan.server.mcp import Mounted
 from kaijuan.server.routes import (
     asking,
     bases,
@@ -49,13 +50,15 @@ ROUTERS: tuple[APIRouter, ...] = (
 def make_app(engine: Kaijuan, *, host: str = "") -> FastAPI:
     """Return the application over an engine, which it closes at its end. `host` is the address it will listen on."""
     service = Service(engine=engine)
+    mcp = Mounted(service)
 
     @asynccontextmanager
     async def living(_: FastAPI) -> AsyncIterator[None]:
         # What a killed service left on its way in belongs to no run any more.
         shutil.rmtree(service.uploads, ignore_errors=True)
         try:
-            yield
+            async with mcp.server.session_manager.run():
+                yield
         finally:
             await service.close()
 
@@ -71,6 +74,7 @@ def make_app(engine: Kaijuan, *, host: str = "") -> FastAPI:
     problems.install(app)
     for router in ROUTERS:
         app.include_router(router, prefix=API)
+    app.router.routes.append(mcp.route)
     if CONSOLE.is_dir():
         _serve_console(app)
     app.limits = _limits(engine, host)

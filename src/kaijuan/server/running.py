@@ -6,13 +6,18 @@ import asyncio
 import socket
 from collections.abc import Iterator
 from contextlib import contextmanager
+from pathlib import Path
 from types import FrameType
 
 import uvicorn
 from fastapi import FastAPI
 from uvicorn.protocols.http.h11_impl import H11Protocol
 
+from kaijuan.core.identity import Who, local_user
+from kaijuan.engine import Kaijuan
 from kaijuan.errors import UsageError
+from kaijuan.server.mcp import Bench, make_server
+from kaijuan.server.service import Service
 
 HEAD_SECONDS = 15.0
 """How long a caller may take to send the head of a request."""
@@ -106,3 +111,13 @@ def run(app: FastAPI, opened: socket.socket) -> None:
         h11_max_incomplete_event_size=64 * 1024,
     )
     _Server(config, app).run(sockets=[opened])
+
+
+async def serve_tools(home: Path, kb: str, config: Path | None, tenant: str, who: Who | None) -> None:
+    """Serve the tools over standard input and output until it ends. `who` is the one user; None is the local one."""
+    engine = Kaijuan(home, kb, config=config, tenant=tenant)
+    service = Service(engine=engine)
+    try:
+        await make_server(Bench(service=service, who=who or local_user(tenant))).run_stdio_async()
+    finally:
+        await service.close()

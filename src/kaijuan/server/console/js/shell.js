@@ -24,7 +24,7 @@ const NEW = "\u0000new";
 
 /** Build the frame in `app`. Returns what views may use: {main, bases, enter, keys, say, renewBases}. */
 export function makeShell(app, { who, bases, leave }) {
-  const shell = { main: h("main", { id: "main", tabindex: "-1" }), bases, owns: who.local || who.role === "owner", enter, keys, say, may, renewBases };
+  const shell = { main: h("main", { id: "main", tabindex: "-1" }), bases, owns: who.local || who.role === "owner", enter, keys, say, may, made, secure, renewBases };
   const side = h("aside", { class: "sidebar", id: "sidebar" });
   const menu = button(t("shell.menu"), { kind: "quiet", glyph: "menu", bare: true, "aria-expanded": "false", "aria-controls": "sidebar", on: { click: () => drawer(!document.body.classList.contains("drawer")) } });
   const top = h("header", { class: "topbar" });
@@ -112,6 +112,18 @@ export function makeShell(app, { who, bases, leave }) {
   function may(action) {
     const base = shell.bases.find((one) => one.name === place.kb);
     return (base?.actions ?? who.actions ?? []).includes(action);
+  }
+
+  /** Whether the base shown has been made: what holds nothing yet need not be asked for. */
+  function made() {
+    return shell.bases.some((one) => one.name === place.kb);
+  }
+
+  /** Make the base shown, where it is not there yet. */
+  async function secure() {
+    if (made()) return;
+    await api.makeBase(place.kb);
+    await renewBases();
   }
 
   /** Keys of the view that is shown, by name. */

@@ -48,11 +48,11 @@ export async function render({ kb, query, root, signal, shell }) {
     let state = { documents: 0 };
     let asking = [];
     try {
-      state = await api.status(kb, signal);
+      if (shell.made()) state = await api.status(kb, signal);
       asking = state.documents ? await examples(kb, signal) : [];
     } catch (error) {
       if (error.name === "AbortError") return;
-      if (error.status !== 404) return put(column, welcomeHead(), h("div", { class: "narrow" }, box.element)), sorry(error);
+      return put(column, welcomeHead(), h("div", { class: "narrow" }, box.element)), sorry(error);
     }
     if (signal.aborted) return;
     page.classList.add("fresh");
@@ -88,6 +88,7 @@ export async function render({ kb, query, root, signal, shell }) {
   async function takeSamples(start) {
     start.disabled = true;
     try {
+      await shell.secure();
       const { id } = await api.loadSamples(kb);
       const place = h("div", { class: "narrow" });
       column.append(place);
