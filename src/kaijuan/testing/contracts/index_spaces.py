@@ -12,6 +12,7 @@ from kaijuan.index.ports import Index, IndexStore, SpaceSpec
 from kaijuan.testing.contracts.index import Make, Ranking, Refusing, SharedTests, Writing, scanned
 from kaijuan.testing.contracts.index_filters import Filtering
 from kaijuan.testing.contracts.index_points import chunk, corpus, point, spec, vector
+from kaijuan.testing.contracts.index_readers import Access
 
 
 class Spaces(SharedTests):
@@ -202,5 +203,5 @@ class Company(SharedTests):
             assert await index.count(Eq("batch", number)) in (0, 40)
 
 
-class IndexContract(Writing, Refusing, Ranking, Filtering, Spaces, Lasting, Company):
+class IndexContract(Writing, Refusing, Ranking, Filtering, Access, Spaces, Lasting, Company):
     """Everything that an index engine must keep."""
