@@ -3,8 +3,8 @@
     python -m bench.editions [--pairs N] [--seed N] [--slips N]
 
 Pairs are made by kaijuan.evals.checking.editions, half in Chinese, all in one base. Asked are: the rule; of editions
-with a year, what the older one says, and how the two compare; of pairs that nothing tells apart, whether both values are
-shown and the disagreement is named.
+with a year, what the older one says, and how the two compare; of pairs that nothing tells apart, whether both values
+are shown and the disagreement is named.
 """
 
 from __future__ import annotations
@@ -85,7 +85,9 @@ async def asked(pairs: list[RulePair], home: Path, folder: Path, shown: int) -> 
                 if outcome not in good and shown:
                     shown -= 1
                     print(
-                        f"{pair.kind} {outcome}: {question} [{pair.old} -> {pair.new}]\n  {given.answer}\n  {given.notes}",
+                        f"{pair.kind} {outcome}: {question} [{pair.old} -> {pair.new}]",
+                        *(given.answer, *given.notes),
+                        sep="\n  ",
                         file=sys.stderr,
                     )
     return {name: dict(count) for name, count in sorted(counts.items())}

@@ -15,11 +15,16 @@ MOST_SENTENCES = 4
 """Sentences of the evidence that one claim is laid along."""
 ADDS = 0.07
 """Share of a claim that a further sentence must hold beyond those before it."""
+ENOUGH = 0.75
+"""Share of a claim that one sentence holds which is then the only one that counts: what the others say, such as another
+year, is about something else."""
 SHORT = 4
 """Tokens of a stretch in which a claim says one thing and the evidence another; longer ones are other sentences."""
 _VALUES = frozenset({TokenKind.AMOUNT, TokenKind.DAY})
-_NAMES = frozenset({TokenKind.NAME})
-_MOST_PAIRS = 200
+_FAULT_OF = {TokenKind.AMOUNT: FaultKind.NUMBER, TokenKind.DAY: FaultKind.DATE, TokenKind.NAME: FaultKind.NAME}
+_MOST_PAIRS = 60
+_LONGEST_THING = 6
+"""Tokens of a name, or of a phrase, that may be exchanged with another."""
 _PASSIVE = re.compile(r"被|由|遭|受到|为.{1,12}所|\bby\b|\bof\b")
 _AND = re.compile(r"(?:[\s,，、/;；&]|和|与|及|以及|跟|同|或|and|or|vs\.?|与其|。|\W)*")
 _LATIN = re.compile(r"[a-z0-9]")
@@ -95,6 +100,7 @@ def _evidence(claim: Reading, texts: Sequence[str]) -> Evidence:
     chosen: list[int] = []
     left = list(claim.tokens)
     whole = sum(token.weight for token in left) or 1.0
+    held = 0.0
     while len(chosen) < MOST_SENTENCES:
         gains = [
             (sum(token.weight for token in left if _has(token, reading.tokens, reading.folded)), -at)
@@ -102,8 +108,9 @@ def _evidence(claim: Reading, texts: Sequence[str]) -> Evidence:
             if at not in chosen
         ]
         gain, at = max(gains, default=(0.0, 0))
-        if gain < ADDS * whole and (chosen or gain == 0):
+        if (gain < ADDS * whole and (chosen or gain == 0)) or held >= ENOUGH * whole:
             break
+        held += gain
         chosen.append(-at)
         best = readings[-at]
         left = [token for token in left if not _has(token, best.tokens, best.folded)]
@@ -196,7 +203,12 @@ def _lone(tokens: Sequence[Token], evidence: Evidence, ops: Sequence[Op]) -> Ite
 def _absent_values(tokens: Sequence[Token], evidence: Evidence) -> Iterator[Fault]:
     """Yield the numbers and dates that the evidence has nowhere."""
     for token in tokens:
-        if token.kind not in _VALUES or any(says(token, other) for other in evidence.all):
+        if token.kind not in _VALUES:
+            continue
+        said = [other for other in evidence.all if says(token, other)]
+        if said and not (token.measure and not any(other.measure for other in said)):
+            continue
+        if said and not any(other.measure and _plain(token, other) for other in evidence.all):
             continue
         if token.day and _assembled(token, evidence):
             continue
@@ -225,8 +237,8 @@ def _alike(one: Token, other: Token) -> bool:
     """Say whether two values are of one kind and measured alike, so that one can stand in the other's place."""
     if one.kind is not other.kind:
         return False
-    if one.kind is TokenKind.DAY:
-        return True
+    if one.kind is TokenKind.DAY or not (one.amount and other.amount):
+        return one.kind is TokenKind.DAY or one.amount is other.amount
     if one.measure or other.measure:
         return bool(one.measure and other.measure) and one.measure.dimension == other.measure.dimension  # type: ignore[union-attr]
     return bool(one.amount and other.amount) and one.amount.unit == other.amount.unit  # type: ignore[union-attr]
@@ -273,32 +285,46 @@ def _initials(tokens: Sequence[Token]) -> frozenset[str]:
 
 def _stretches(tokens: Sequence[Token], evidence: Evidence, ops: Sequence[Op]) -> Iterator[Fault]:
     """Yield what stands in the place of another value or name of the evidence, though it may have it elsewhere."""
+    loose = _loose(tokens, ops)
     for op, start, end, first, last in ops:
         mine, theirs = tokens[start:end], evidence.focus[first:last]
-        if op != "replace" or len(mine) > SHORT or len(theirs) > SHORT or not _held_between(ops, start, end):
-            continue
-        for token in mine:
-            if token.kind in _VALUES:
-                rival = next((other for other in theirs if _alike(token, other) and not says(token, other)), None)
-                if rival is not None and not any(says(other, rival) for other in tokens):
-                    kind = FaultKind.DATE if token.kind is TokenKind.DAY else FaultKind.NUMBER
+        if op == "replace" and len(mine) <= SHORT and len(theirs) <= SHORT and _held_between(ops, start, end):
+            for token in mine:
+                rival = _rival(token, theirs, loose, evidence)
+                if rival is not None:
+                    kind = _FAULT_OF.get(rival.kind, FaultKind.NUMBER)
                     yield Fault(kind=kind, detail=token.text, said=rival.text)
-            elif token.kind is TokenKind.NAME:
-                rival = next((other for other in theirs if other.kind is TokenKind.NAME), None)
-                if rival is not None and not any(other.key == rival.key for other in tokens):
-                    yield Fault(kind=FaultKind.NAME, detail=token.text, said=rival.text)
+
+
+def _rival(token: Token, theirs: Sequence[Token], loose: Sequence[Token], evidence: Evidence) -> Token | None:
+    """Return what the evidence says in the place of a token and the claim does not say anywhere else."""
+    if token.kind in _VALUES:
+        found = (other for other in theirs if _alike(token, other) and not says(token, other))
+        return next((rival for rival in found if not any(says(other, rival) for other in loose)), None)
+    if token.kind is TokenKind.NAME or (
+        token.kind is TokenKind.WORD and not _has(token, evidence.all, evidence.folded)
+    ):
+        names = (other for other in theirs if other.kind is TokenKind.NAME)
+        return next((rival for rival in names if not any(other.key == rival.key for other in loose)), None)
+    return None
+
+
+def _loose(tokens: Sequence[Token], ops: Sequence[Op]) -> list[Token]:
+    """Return the tokens of a claim that are not laid along one of the evidence: what is, is said of that."""
+    matched = set(_matched(ops))
+    return [token for at, token in enumerate(tokens) if at not in matched]
 
 
 def _passed_over(tokens: Sequence[Token], focus: Sequence[Token], ops: Sequence[Op]) -> Iterator[Fault]:
     """Yield values that belong to something else: between them and what the claim says them of stands another."""
+    loose = _loose(tokens, ops)
     for op, start, end, first, last in ops:
         if op != "delete" or start == 0 or end >= len(tokens) or tokens[end].kind not in _VALUES:
             continue
         near = focus[first : min(last, first + 2)]
         rival = next((one for one in near if _alike(tokens[end], one) and not says(tokens[end], one)), None)
-        if rival is not None and not any(says(other, rival) for other in tokens):
-            kind = FaultKind.DATE if rival.kind is TokenKind.DAY else FaultKind.NUMBER
-            yield Fault(kind=kind, detail=tokens[end].text, said=rival.text)
+        if rival is not None and not any(says(other, rival) for other in loose):
+            yield Fault(kind=_FAULT_OF[rival.kind], detail=tokens[end].text, said=rival.text)
 
 
 def _held_between(ops: Sequence[Op], start: int, end: int) -> bool:
@@ -340,14 +366,16 @@ def _denial(mine: Sequence[Token], theirs: Sequence[Token]) -> Fault:
 
 def _turned(tokens: Sequence[Token], focus: Sequence[Token], ops: Sequence[Op]) -> Iterator[Fault]:
     """Yield words whose opposite the evidence has instead, in a clause that says something of the claim."""
-    matched = set(_matched(ops))
-    clauses = {focus[at].clause for op, _, _, start, end in ops if op == "equal" for at in range(start, end)}
-    near = [token for token in focus if token.clause in clauses]
-    for at, token in enumerate(tokens):
-        if token.kind is not TokenKind.TURN or at in matched or any(one.key == token.key for one in near):
+    equal = [range(start, end) for op, _, _, start, end in ops if op == "equal"]
+    taken = {at for places in equal for at in places}
+    clauses = {focus[at].clause for at in taken}
+    near = [token for at, token in enumerate(focus) if token.clause in clauses and at not in taken]
+    loose = _loose(tokens, ops)
+    for token in loose:
+        if token.kind is not TokenKind.TURN or any(one.key == token.key for one in near):
             continue
         rival = next((one for one in near if one.axis == token.axis and one.sign == -token.sign), None)
-        if rival is not None and not any(one.key == rival.key for one in tokens):
+        if rival is not None and not any(one.key == rival.key for one in loose):
             kind = FaultKind.NEGATION if token.axis == "permission" else FaultKind.COMPARISON
             yield Fault(kind=kind, detail=token.text, said=rival.text)
 
@@ -355,80 +383,86 @@ def _turned(tokens: Sequence[Token], focus: Sequence[Token], ops: Sequence[Op]) 
 def _swapped(claim: Reading, tokens: Sequence[Token], evidence: Evidence) -> Iterator[Fault]:
     """Yield two things of a claim that would fit the evidence in each other's place."""
     keys, other = [token.key for token in tokens], [token.key for token in evidence.focus]
-    length, aligned = _longest_common(keys, other)
-    groups = _groups(tokens)
+    length = _longest_common(keys, other)
+    runs = _runs(keys, other)
     tried = 0
-    for one in range(len(groups)):
-        for two in range(one + 1, len(groups)):
-            first, second = groups[one], groups[two]
-            loose = any(at not in aligned for group in (first, second) for at in range(*group))
-            if not loose or not _swappable(claim, tokens, first, second, evidence) or tried >= _MOST_PAIRS:
+    for at, (one, place) in enumerate(runs):
+        for two, later in runs[at + 1 :]:
+            if tried >= _MOST_PAIRS or not _exchangeable(claim, tokens, (one, two), evidence, (place, later)):
                 continue
             tried += 1
-            swapped = [
-                *keys[: first[0]],
-                *keys[slice(*second)],
-                *keys[first[1] : second[0]],
-                *keys[slice(*first)],
-                *keys[second[1] :],
-            ]
-            if _longest_common(swapped, other)[0] >= length + 2:
-                words = (tokens[first[0]].text, tokens[second[0]].text)
+            between = keys[one[1] : two[0]]
+            swapped = [*keys[: one[0]], *keys[slice(*two)], *between, *keys[slice(*one)], *keys[two[1] :]]
+            if _longest_common(swapped, other) >= length + (2 if between else 1):
+                words = (claim.folded[tokens[start].start : tokens[end - 1].end] for start, end in (one, two))
                 yield Fault(kind=FaultKind.NAME, detail=" ↔ ".join(words))
                 return
 
 
-def _groups(tokens: Sequence[Token]) -> list[tuple[int, int]]:
-    """Return the tokens as half-open ranges, with names of several words in one."""
-    groups: list[tuple[int, int]] = []
-    for at, token in enumerate(tokens):
-        last = groups[-1] if groups else None
-        joins = (
-            last is not None
-            and token.kind is tokens[at - 1].kind is TokenKind.NAME
-            and token.start - tokens[at - 1].end <= 1
-        )
-        if last is not None and joins:
-            groups[-1] = (last[0], at + 1)
-        else:
-            groups.append((at, at + 1))
-    return groups
+def _turns(token: Token) -> bool:
+    """Say whether a token is no thing: "north" is one, "before" is not."""
+    return token.kind is TokenKind.TURN and token.axis != "compass"
 
 
-def _swappable(
-    claim: Reading, tokens: Sequence[Token], one: tuple[int, int], two: tuple[int, int], evidence: Evidence
+Run = tuple[int, int]
+"""A half-open range of tokens."""
+
+
+def _runs(keys: Sequence[str], other: Sequence[str]) -> list[tuple[Run, int]]:
+    """Return the stretches of a claim that the evidence has as they are, and where; none holds another."""
+    runs: list[tuple[Run, int]] = []
+    free = set(range(len(other)))
+    at = 0
+    while at < len(keys):
+        starts = [place for place in sorted(free) if other[place] == keys[at]]
+        lengths = [(_shared(keys, other, at, place, free), -place) for place in starts]
+        size, place = max(lengths, default=(0, 0))
+        if size:
+            free -= set(range(-place, -place + size))
+            runs.append(((at, at + size), -place))
+        at += size or 1
+    return runs
+
+
+def _shared(keys: Sequence[str], other: Sequence[str], at: int, place: int, free: set[int]) -> int:
+    size = 0
+    while at + size < len(keys) and place + size in free and keys[at + size] == other[place + size]:
+        size += 1
+    return size
+
+
+def _exchangeable(
+    claim: Reading, tokens: Sequence[Token], runs: tuple[Run, Run], evidence: Evidence, places: tuple[int, int]
 ) -> bool:
-    """Say whether two things are of one kind, both known to the evidence, and more than two of a list there."""
-    first, second = tokens[one[0]], tokens[two[0]]
-    kinds = {TokenKind.WORD if token.kind is TokenKind.NAME else token.kind for token in (first, second)}
-    if len(kinds) != 1 or kinds & {TokenKind.DENIAL, TokenKind.TURN} or first.key == second.key:
+    """Say whether two things stand in the other order in the evidence, and are no list there.
+
+    Where nothing else is between them, both must be names: what is put first instead of last is no other statement.
+    """
+    one, two = runs
+    if one[1] == two[0] and any(token.kind is not TokenKind.NAME for token in tokens[one[0] : two[1]]):
         return False
-    places = [[other for other in evidence.focus if other.key == token.key] for token in (first, second)]
-    if not all(places):
+    if places[0] < places[1] or max(one[1] - one[0], two[1] - two[0]) > _LONGEST_THING:
         return False
-    early, late = sorted((places[0][0], places[1][0]), key=lambda token: token.start)
+    held = (*tokens[slice(*one)], *tokens[slice(*two)])
+    values = {token.kind if token.kind in _VALUES else TokenKind.WORD for token in held}
+    if len(values) != 1 or any(token.kind is TokenKind.DENIAL for token in held):
+        return False
+    if any(all(_turns(token) for token in tokens[slice(*run)]) for run in runs):
+        return False
+    early, late = evidence.focus[places[1] + two[1] - two[0] - 1], evidence.focus[places[0]]
     between = evidence.focus_text[early.end : late.start]
     if _AND.fullmatch(between):
         return False
-    mine = claim.folded[tokens[one[1] - 1].end : second.start]
+    mine = claim.folded[tokens[one[1] - 1].end : tokens[two[0]].start]
     # Who did it comes last where the verb is passive: then the order must differ.
     return (_PASSIVE.search(mine) is None) == (_PASSIVE.search(between) is None)
 
 
-def _longest_common(one: Sequence[str], other: Sequence[str]) -> tuple[int, set[int]]:
-    """Return the length of the longest common subsequence, and which places of `one` are in it."""
-    rows = [[0] * (len(other) + 1) for _ in range(len(one) + 1)]
-    for at in range(len(one) - 1, -1, -1):
-        for to in range(len(other) - 1, -1, -1):
-            rows[at][to] = rows[at + 1][to + 1] + 1 if one[at] == other[to] else max(rows[at + 1][to], rows[at][to + 1])
-    places: set[int] = set()
-    at = to = 0
-    while at < len(one) and to < len(other):
-        if one[at] == other[to]:
-            places.add(at)
-            at, to = at + 1, to + 1
-        elif rows[at + 1][to] >= rows[at][to + 1]:
-            at += 1
-        else:
-            to += 1
-    return rows[0][0], places
+def _longest_common(one: Sequence[str], other: Sequence[str]) -> int:
+    """Return the length of the longest common subsequence."""
+    row = [0] * (len(other) + 1)
+    for key in one:
+        before = 0
+        for at, said in enumerate(other, start=1):
+            before, row[at] = row[at], before + 1 if key == said else max(row[at], row[at - 1])
+    return row[-1]

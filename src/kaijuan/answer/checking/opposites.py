@@ -22,19 +22,20 @@ _AXES = {
         "减少|下降|降低|下跌|跌至|下调|缩小|下滑;;decreas\\w*|decline\\w*|declining|fall|falls|fell|fallen|falling|drop|drops|dropped|dropping|reduc\\w*|shrink\\w*|shrank",
     ),
     "bound": (
-        "不低于|不少于|不小于|不得低于|不得少于|不早于|至少|最少|起码|以上|超过|超出|高于|大于|多于|逾"
+        "不[得能可应会]?[少低小早]于|至少|最少|起码|以上|超过|超出|高于|大于|多于|逾"
         ";;at least|(?:no|not) (?:less|fewer) than|(?:more|greater|higher|larger) than|over|above|exceed\\w*",
-        "不高于|不多于|不大于|不超过|不得超过|不得高于|不晚于|至多|最多|以下|以内|低于|小于|少于|不足|不到|未满|不满"
+        "不[得能可应会]?[多高大晚]于|不[得能可应会]?超[过出]|至多|最多|以下|以内|低于|小于|少于|不足|不到|未满|不满"
         ";;at most|(?:no|not) more than|(?:less|fewer|lower|smaller) than|under|below|up to",
     ),
     "order": (
-        "之前|以前|早于|前夕|在此前;;before|prior to|earlier than|until",
-        "之后|以后|晚于|此后|随后;;after|following|later than|since",
+        "之前|以前|早于|前夕|在此前;;before|prior to|earlier|until|early",
+        "之后|以后|晚于|此后|随后;;after|following|later|since|late",
     ),
     "extreme": (
         "最大|最高|最长|最快|最强|最好|最早|最先;;largest|biggest|highest|longest|fastest|strongest|best|earliest|most|maximum|greatest",
         "最小|最低|最短|最慢|最弱|最差|最晚|最后;;smallest|lowest|shortest|slowest|weakest|worst|latest|least|minimum|fewest",
     ),
+    "age": ("较老|年长|更老;;older|oldest|elder", "较年轻|年幼|更年轻;;younger|youngest|newer|newest"),
     "size": (
         "较大|较高|较多|更大|更高|更多|更长|更快;;larger|bigger|higher|longer|faster|stronger|better|greater|more",
         "较小|较低|较少|更小|更低|更少|更短|更慢;;smaller|lower|shorter|slower|weaker|worse|fewer|less",

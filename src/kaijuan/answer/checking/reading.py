@@ -15,6 +15,7 @@ from kaijuan.answer.checking.opposites import turns
 from kaijuan.core.spans import OffsetMap, Span
 from kaijuan.core.text.analyse import marked
 from kaijuan.core.text.characters import HAN
+from kaijuan.core.text.expressions import number_of
 from kaijuan.core.text.language import language_of
 from kaijuan.core.text.normalise import normalise
 from kaijuan.core.text.stopwords import CHINESE, ENGLISH, ENGLISH_MONTHS
@@ -23,12 +24,28 @@ from kaijuan.core.text.values import Amount, Day, values_of
 LONGEST = 4000
 """Characters of a text that are read; a claim or a quote is far shorter."""
 _CLAUSE = re.compile(r"[，,；;。！？!?：:](?!\d)|\.(?=\s|$)|\s[-–—]\s|——|\n")
-_SENTENCE_START = re.compile(r"(?:^|[.!?。！？:：\n]|``|[\"“‘(])[\s\"“‘'`(]*$")
+_SENTENCE_START = re.compile(r"(?:^|[.!?。！？:：\n])[\s\"“‘'`(]*$")
 _APOSTROPHE = re.compile(r"(?<=[A-Za-z])(\s?)[’ʼ](?=[A-Za-z])")
+_ATTRIBUTION = re.compile(
+    r"\A\s*(?:(?:根据|按照|依据|依照|据|如)?[^，。《“「\d]{0,6}(?:资料|資料|文档|文檔|文件|文章|材料|内容|內容|原文|来源|文中"
+    r"|证据|記載|记载|所述|介绍|报道|提供的信息)[^，。《“「\d]{0,6}[，,：:]"
+    r"|(?:According to|Based on|As (?:stated|described|mentioned|noted|shown)|Per)(?: [a-z]+){0,4},"
+    r"|The (?:text|source|document|passage|article|evidence|material|excerpt)s?"
+    r" (?:says?|states?|mentions?|notes?|shows?)(?: that)?)\s*"
+)
+"""That it stands in the sources, which a claim may say of itself."""
 _LATIN = re.compile(r"[a-z0-9\u00df-\u024f]+(?:[-_./'@&+#][a-z0-9\u00df-\u024f]+)*(?:\+\+|#)?")
 _HAN_RUN = re.compile(f"[{HAN}]+")
 _TITLE = re.compile(r"《([^《》]{1,40})》|「([^「」]{1,40})」|『([^『』]{1,40})』")
-_DECADE = re.compile(r"(?P<century>\d{1,2})\s?世纪\s?(?P<tens>\d0)\s?年代|(?P<year>1\d\d0|20\d0)(?:年代|'?s(?![a-z]))")
+_DECADE = re.compile(
+    r"(?P<century>\d{1,2})\s?世纪\s?(?P<tens>\d0)\s?年代|(?P<year>1\d\d0|20\d0)(?:年代|'?s(?![a-z]))"
+    r"|(?P<spelt>[一二][零〇一二三四五六七八九]{2}[零〇])年代"
+)
+_ORDINAL = re.compile(
+    r"第\s?(?P<han>\d{1,6}|[零〇一二三四五六七八九十百千]{1,7})(?!者)|(?<![a-z0-9.,-])(?P<latin>\d{1,4})(?:st|nd|rd|th)(?![a-z0-9])"
+    r"|(?<![a-z0-9-])(?P<word>first|second|third|fourth|fifth|sixth|seventh|eighth|ninth|tenth)(?![a-z0-9])"
+)
+_ORDINAL_WORDS = ("first", "second", "third", "fourth", "fifth", "sixth", "seventh", "eighth", "ninth", "tenth")
 _CENTURY = re.compile(r"(?P<n>\d{1,2})(?:世纪|(?:st|nd|rd|th)[ -]century|(?:st|nd|rd|th) centuries)")
 _JOINED = re.compile(r"\s?(?:至|到|-|~|to|and|and up to)\s?\Z")
 _ABOUT = re.compile(
@@ -36,7 +53,7 @@ _ABOUT = re.compile(
 )
 _ROUGHLY = re.compile(r"\s?(?:多|余|左右|上下)")
 _YEARS = range(1000, 2200)
-_NAME_TAGS = frozenset({"nr", "nrt", "nrfg", "ns", "nt", "nz"})
+_NAME_TAGS = frozenset({"nr", "nrt", "nrfg", "ns", "nt"})
 _BEFORE_NAME = frozenset("由被在和与对从向为给让是")
 _FUNCTION_TAGS = frozenset({"uj", "ul", "uz", "ug", "ud", "uv", "u", "p", "c", "y", "e", "x", "r", "f", "o"})
 
@@ -103,12 +120,12 @@ class Reading:
 @lru_cache(maxsize=4096)
 def read(text: str) -> Reading:
     """Return the tokens of a text, as far as LONGEST characters of it."""
-    text = _APOSTROPHE.sub(r"\1'", text[:LONGEST])
+    text = _APOSTROPHE.sub(r"\1'", _ATTRIBUTION.sub("", text[:LONGEST], count=1))
     folded, offsets = normalise(marked(text))
     clauses = [match.end() for match in _CLAUSE.finditer(text)]
     taken = bytearray(len(folded))
     found: list[Token] = []
-    for reader in (_decades, _values, _turning, _words):
+    for reader in (_decades, _dates, _ordinals, _values, _turning, _words):
         for token in reader(folded, taken):
             if not any(taken[token.start : token.end]):
                 taken[token.start : token.end] = b"\x01" * (token.end - token.start)
@@ -138,18 +155,31 @@ def _token(kind: TokenKind, key: str, start: int, end: int) -> Token:
 
 def _decades(folded: str, _: bytearray) -> Iterator[Token]:
     for match in _DECADE.finditer(folded):
-        year = int(match["year"]) if match["year"] else (int(match["century"]) - 1) * 100 + int(match["tens"])
+        whole = match["year"] or (match["spelt"] and number_of(match["spelt"]))
+        year = int(whole) if whole else (int(match["century"]) - 1) * 100 + int(match["tens"])
         yield replace(_token(TokenKind.DAY, f"@{year}s", *match.span()), day=None)
     for match in _CENTURY.finditer(folded):
         yield _token(TokenKind.DAY, f"@c{int(match['n'])}", *match.span())
 
 
-def _values(folded: str, taken: bytearray) -> Iterator[Token]:
+def _ordinals(folded: str, taken: bytearray) -> Iterator[Token]:
+    for match in _ORDINAL.finditer(folded):
+        said = match["han"] or match["latin"]
+        number = number_of(said) if said else _ORDINAL_WORDS.index(match["word"]) + 1
+        if number is not None and not any(taken[match.start() : match.end()]):
+            yield _token(TokenKind.AMOUNT, f"+#{number}", *match.span())
+
+
+def _dates(folded: str, taken: bytearray) -> Iterator[Token]:
     # Read again from the normalised text, which folds to itself, so that places agree.
     values = values_of(folded)
     for day, (start, end) in zip(values.days, values.day_places, strict=True):
         if not any(taken[start:end]):
             yield replace(_token(TokenKind.DAY, _day_key(day), start, end), day=day)
+
+
+def _values(folded: str, taken: bytearray) -> Iterator[Token]:
+    values = values_of(folded)
     measured = [
         (amount, *_measured(folded, amount, start, end))
         for amount, (start, end) in sorted(

@@ -97,10 +97,13 @@ _AMOUNT = re.compile(
     rf"(?:\s?(?P<after>{_AFTER})(?![a-z]))?(?P<close>\s?\))?"
 )
 _FRACTION = re.compile(rf"百分之(?P<n>{_HAN_NUMERAL}+)(?:点(?P<rest>[{_DIGITS}]+))?")
-_COUNTED = "年月日天周岁个名位人次条章节款项页层楼号届期版卷集回批级类种台辆艘架份倍成吨米元角分小点家座所件张股颗场只"
+_COUNTED = (
+    "年月日天周岁个名位人次条章节款项页层楼号届期版卷集回批级类种台辆艘架份倍成吨米元角分小点家座所件张股颗场只"
+    "部支首幅栋"
+)
 """What follows a numeral written in ideographs where it is a number and not part of a word."""
 _NUMERAL = re.compile(
-    rf"(?<!{_HAN_NUMERAL}){_HAN_NUMERAL}{{1,18}}(?=[{_COUNTED}])|(?<![{_HAN}])[{_DIGITS}十]{{2,}}(?![{_HAN}])"
+    rf"(?<!{_HAN_NUMERAL})(?!十分(?![钟之])){_HAN_NUMERAL}{{1,18}}(?=[{_COUNTED}])|(?<![{_HAN}])[{_DIGITS}十]{{2,}}(?![{_HAN}])"
 )
 _WORD = re.compile(rf"(?<![a-z0-9-])(?P<n>{_any(_WORDS)})(?![a-z0-9])(?:[- ](?P<latin>{_LATIN_SCALE}))?")
 _MEASURE = re.compile(rf"\s?([{_HAN}]|[a-z]+)")
@@ -124,7 +127,7 @@ _DATE = re.compile(
     rf"|(?<![\d{_DIGITS}十])(?P<m2>{_PART})\s?月\s?(?P<d2>{_PART})\s?[日号]"
     r"|(?<![\d./-])(?P<y3>\d{4})(?P<j>[-/.])(?P<m3>\d{1,2})(?P=j)(?P<d3>\d{1,2})(?![\d]|[-/.]\d)"
     r"|(?<![\d./-])(?P<m4>\d{1,2})/(?P<d4>\d{1,2})/(?P<y4>\d{4})(?![\d]|/\d)"
-    rf"|(?<![a-z0-9])(?P<m5>{_MONTHS})\.?\s?(?P<d5>\d{{1,2}})(?:st|nd|rd|th)?(?![\d:])(?:,?\s(?P<y5>\d{{4}})(?!\d))?"
+    rf"|(?<![a-z0-9])(?P<m5>{_MONTHS})\.?\s?(?P<d5>\d{{1,2}})(?:st|nd|rd|th)?(?![\d:])(?:\s?,?\s(?P<y5>\d{{4}})(?!\d))?"
     rf"|(?<![a-z0-9.])(?P<d6>\d{{1,2}})(?:st|nd|rd|th)?\s(?:of\s)?(?P<m6>{_MONTHS})(?![a-z])"
     r"(?:\.?,?\s(?P<y6>\d{4})(?!\d))?"
     rf"|(?<![a-z0-9])(?P<m7>{_MONTHS})\.?,?\s(?P<y7>\d{{4}})(?!\d)"

@@ -167,7 +167,7 @@ def _in_tens_of_thousands(text: str, chance: random.Random) -> str:
         value = float(match[1]) * (10_000 if match[2] == "万" else 100_000_000)
         return f"{value:.0f}" if value < 1e12 else match.group()
 
-    spelt = re.sub(r"(?<![\d.至到~-])(\d+(?:\.\d+)?)([万亿])(?!亿)", whole, text)
+    spelt = re.sub(r"(?<![\d.至到~-])(\d+(?:\.\d+)?)([万亿])(?![亿\d])", whole, text)
     if spelt != text:
         return spelt
     spelt = re.sub(r"(?<![\d.])(\d{1,4})0000(?!\d)", r"\1万", text)
