@@ -16,6 +16,7 @@ from itertools import product
 from typing import TYPE_CHECKING
 
 from kaijuan.core.filters import Filter
+from kaijuan.core.ids import ChunkId
 from kaijuan.core.spans import Span
 from kaijuan.core.text.analyse import keys_of
 from kaijuan.core.text.bm25 import term_id
@@ -129,10 +130,10 @@ async def _meant(ground: Ground, index: Index, request: SearchRequest, where: Fi
     return ""
 
 
-async def _readable(ground: Ground, request: SearchRequest, hits: Sequence[str]) -> list[str]:
+async def _readable(ground: Ground, request: SearchRequest, hits: Sequence[ChunkId]) -> list[str]:
     """Return the texts of chunks that the catalog lets the reader see; what cannot be read is left out."""
     allowed, families = await ground.catalog.admit(
-        request.kb.id, request.snapshot, list(hits), request.principals, first=len(hits)
+        request.kb.id, request.snapshot, hits, request.principals, first=len(hits)
     )
     chunks = [families.chunks[id] for id in hits if id in allowed and id in families.chunks]
     versions = [families.versions[chunk.version_id] for chunk in chunks]

@@ -282,8 +282,8 @@ def _latest(question: str, holdings: Holdings) -> Iterator[ReadFilter]:
             editions.setdefault(stem, []).append(document)
     older: list[str] = []
     for several in editions.values():
-        ages = [_age(document) for document in several]
-        if len(several) > 1 and all(ages):
+        ages = [age for document in several if (age := _age(document)) is not None]
+        if len(ages) == len(several) > 1:
             older += [document.document_id for document, age in zip(several, ages, strict=True) if age < max(ages)]
     if 1 <= len(older) <= _MOST_VALUES:
         ids = ", ".join(json.dumps(id) for id in sorted(older))

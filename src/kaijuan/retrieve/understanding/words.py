@@ -40,9 +40,9 @@ def sentences(understanding: Understanding, question: str, language: str) -> Ite
     beside = dict.fromkeys(one.words for one in understanding.expansions if one.by != "spelling")
     if beside:
         yield say["expanded"].format(words="、".join(beside) if language == "zh" else ", ".join(beside))
-    for one in understanding.expansions:
-        if one.by == "spelling":
-            yield say["spelling"].format(was=one.span.of(question), words=one.words)
+    for mended in understanding.expansions:
+        if mended.by == "spelling":
+            yield say["spelling"].format(was=mended.span.of(question), words=mended.words)
     if understanding.clarification is not None:
         choices = (" / ").join(understanding.clarification.choices)
         yield f"{understanding.clarification.question} {choices}"
