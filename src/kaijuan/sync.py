@@ -220,3 +220,4 @@ class Kaijuan:
     check_audit = _blocking(AsyncKaijuan.check_audit)
     give_feedback = _blocking(AsyncKaijuan.give_feedback)
     feedback = _blocking(AsyncKaijuan.feedback)
+    rerank = _blocking(AsyncKaijuan.rerank)

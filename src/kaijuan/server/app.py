@@ -14,7 +14,7 @@ from starlette.types import ASGIApp
 
 from kaijuan import __version__
 from kaijuan.engine import Kaijuan
-from kaijuan.server import problems
+from kaijuan.server import openai_compat, problems
 from kaijuan.server.edge import LOOPBACK, Edge, EdgeLimits
 from kaijuan.server.mcp import Mounted
 from kaijuan.server.routes import (
@@ -27,6 +27,8 @@ from kaijuan.server.routes import (
     history,
     people,
     runs,
+    samples,
+    settings,
     wording,
 )
 from kaijuan.server.service import Service
@@ -44,6 +46,8 @@ ROUTERS: tuple[APIRouter, ...] = (
     chunks.router,
     conversing.router,
     history.router,
+    samples.router,
+    settings.router,
 )
 
 
@@ -74,6 +78,7 @@ def make_app(engine: Kaijuan, *, host: str = "") -> FastAPI:
     problems.install(app)
     for router in ROUTERS:
         app.include_router(router, prefix=API)
+    app.include_router(openai_compat.router, prefix="/v1")
     app.router.routes.append(mcp.route)
     if CONSOLE.is_dir():
         _serve_console(app)

@@ -92,15 +92,26 @@ def request_id(request: Request) -> str:
     return str(getattr(request.state, "request_id", ""))
 
 
-def answer_problem(body: Json, headers: dict[str, str] | None = None) -> JSONResponse:
-    """Return the response of a problem."""
+def answer_problem(body: Json, headers: dict[str, str] | None = None, *, path: str = "") -> JSONResponse:
+    """Return the response of a problem; below /v1 in the shape of OpenAI's protocol."""
     status = int(str(body["status"]))
     more = dict(headers or {})
     if status == HTTPStatus.UNAUTHORIZED:
         more["WWW-Authenticate"] = 'Bearer realm="kaijuan"'
     if status in (HTTPStatus.CONFLICT, HTTPStatus.TOO_MANY_REQUESTS, HTTPStatus.SERVICE_UNAVAILABLE) and body["retry"]:
         more.setdefault("Retry-After", RETRY_SECONDS)
+    if path.startswith("/v1/"):
+        return JSONResponse({"error": openai_error(body)}, status_code=status, headers=more)
     return JSONResponse(body, status_code=status, media_type=MEDIA_TYPE, headers=more)
+
+
+def openai_error(body: Json) -> Json:
+    """Return a problem as OpenAI's protocol writes errors."""
+    kinds = {401: "authentication_error", 403: "permission_error", 404: "not_found_error", 429: "rate_limit_error"}
+    status = int(str(body["status"]))
+    kind = kinds.get(status, "invalid_request_error" if status < HTTPStatus.INTERNAL_SERVER_ERROR else "server_error")
+    message = f"{body['detail']} {body['hint']}".strip()
+    return {"message": message, "type": kind, "code": body["code"], "param": None, "request_id": body["request_id"]}
 
 
 def install(app: FastAPI) -> None:
@@ -113,7 +124,7 @@ def install(app: FastAPI) -> None:
 
 async def _on_engine_error(request: Request, error: Exception) -> JSONResponse:
     assert isinstance(error, errors.KaijuanError)
-    return answer_problem(error_problem(error, request_id(request)))
+    return answer_problem(error_problem(error, request_id(request)), path=request.url.path)
 
 
 async def _on_invalid(request: Request, error: Exception) -> JSONResponse:
@@ -124,7 +135,7 @@ async def _on_invalid(request: Request, error: Exception) -> JSONResponse:
     ]
     said = "; ".join(f"{fault['place']}: {fault['message']}" for fault in faults[:3])
     body = problem_shape(422, code="usage", message=f"The request is wrong: {said}.", request=request_id(request))
-    return answer_problem({**body, "errors": faults})
+    return answer_problem({**body, "errors": faults}, path=request.url.path)
 
 
 async def _on_refused(request: Request, error: Exception) -> JSONResponse:
@@ -138,7 +149,7 @@ async def _on_refused(request: Request, error: Exception) -> JSONResponse:
         retry=error.status_code in (408, 503),
         request=request_id(request),
     )
-    return answer_problem(body, dict(error.headers or {}))
+    return answer_problem(body, dict(error.headers or {}), path=request.url.path)
 
 
 async def _on_defect(request: Request, error: Exception) -> JSONResponse:
@@ -151,4 +162,4 @@ async def _on_defect(request: Request, error: Exception) -> JSONResponse:
         hint="This is a defect of kaijuan; the log of the service tells more under the request id.",
         request=request_id(request),
     )
-    return answer_problem(body)
+    return answer_problem(body, path=request.url.path)
