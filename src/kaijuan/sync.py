@@ -203,6 +203,7 @@ class Kaijuan:
     runs = _blocking(AsyncKaijuan.runs)
     run_items = _blocking(AsyncKaijuan.run_items)
     trace = _blocking(AsyncKaijuan.trace)
+    traces = _blocking(AsyncKaijuan.traces)
     put_user = _blocking(AsyncKaijuan.put_user)
     users = _blocking(AsyncKaijuan.users)
     join_group = _blocking(AsyncKaijuan.join_group)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import AsyncGenerator, Mapping, Sequence
 from contextlib import aclosing
-from dataclasses import asdict, dataclass
+from dataclasses import asdict
 
 from kaijuan.answer.context import Label
 from kaijuan.answer.events import AnswerEvent, DoneEvent
@@ -20,26 +20,14 @@ from kaijuan.errors import StoreError
 from kaijuan.index.catalog import StoredTrace
 from kaijuan.retrieve.results import SearchResult
 from kaijuan.verbs.reading import Reading
+from kaijuan.verbs.recalling import Asked, Recalling
+from kaijuan.verbs.shapes import answer_shape
 
 _DATES = ("effective_from", "date", "modified", "created")
 """Fields of a document's metadata that say of when it is, the surest first."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Asked:
-    """A question with how it is to be answered. `history` is what a model is told of the conversation before it."""
-
-    question: str
-    k: int = 8
-    filters: tuple[Filter, ...] = ()
-    snapshot: int
-    preset: str | None = None
-    read_filters: bool = True
-    extractive: bool = False
-    history: str = ""
-
-
-class Asking(Reading):
+class Asking(Reading, Recalling):
     """Answers from the documents."""
 
     async def ask(
@@ -107,6 +95,13 @@ class Asking(Reading):
         raise AssertionError("the last event has the answer")
 
     async def _events(self, asked: Asked) -> AsyncGenerator[AnswerEvent, None]:
+        told = Told()
+        events = self._recalled(asked, lambda: self._fresh(asked, told), lambda answer: _lasts(answer, told))
+        async with aclosing(events):
+            async for event in events:
+                yield event
+
+    async def _fresh(self, asked: Asked, told: Told) -> AsyncGenerator[AnswerEvent, None]:
         async def find(more: Sequence[Filter]) -> SearchResult:
             return await self.search(
                 asked.question,
@@ -125,7 +120,6 @@ class Asking(Reading):
             labels = await self._labels(found)
             return Writing(chat=chat, embedder=self.embedder, settings=settings, labels=labels, history=asked.history)
 
-        told = Told()
         events = tell(asked.question, find, self.embedder, settings, prepare if chat else None, told)
         async with aclosing(events):
             async for event in events:
@@ -155,6 +149,7 @@ class Asking(Reading):
             "principals": sorted(self._principals),
             "status": str(given.status),
             "answer": given.answer,
+            "result": answer_shape(given),
             "model": given.model,
             "fallback": given.fallback,
             "usage": asdict(given.usage),
@@ -163,3 +158,9 @@ class Asking(Reading):
         }
         trace = StoredTrace(id=told.result.trace.id, kb_id=kb.id, created_at=self._clock(), body=body)
         await self.catalog.save_trace(trace, keep=self.config.retrieve.traces_kept)
+
+
+def _lasts(answer: Answer, told: Told) -> bool:
+    """Say whether an answer may be given again: nothing failed while it was made."""
+    routes = told.result.trace.routes if told.result else ()
+    return not answer.fallback and all(route.state == "ok" for route in routes)

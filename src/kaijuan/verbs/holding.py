@@ -87,6 +87,12 @@ class Holding(Wired):
             raise NotFoundError(f"There is no trace {id!r}.", hint="Traces of old requests are dropped.")
         return found
 
+    async def traces(self, *, limit: int = 50) -> builtins.list[StoredTrace]:
+        """Return the traces of one's own newest requests, newest first, of which all may still be read."""
+        kb = await self._kb()
+        found = await self.catalog.traces(kb.id, limit=limit)
+        return [one for one in found if await self._may_see(kb, one.body)]
+
     async def _may_see(self, kb: KnowledgeBase, body: Mapping[str, object]) -> bool:
         asked_by = body.get("principals", ())
         if not isinstance(asked_by, builtins.list | tuple) or not set(asked_by) <= self._principals:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Sequence
 from contextlib import aclosing
 from typing import Annotated
 
@@ -21,6 +21,7 @@ from kaijuan.answer.events import (
     StatusEvent,
 )
 from kaijuan.engine import Kaijuan
+from kaijuan.retrieve.results import Candidate
 from kaijuan.server.events import Event, streamed, wants_events
 from kaijuan.server.service import Reading, Reply, The
 from kaijuan.verbs.shapes import (
@@ -36,6 +37,8 @@ from kaijuan.verbs.shapes import (
 
 router = APIRouter(tags=["questions"])
 MOST_CHARACTERS = 20_000
+BEGINNING = 240
+"""Characters of a candidate that are shown."""
 Moment = int | float | str | None
 
 
@@ -62,6 +65,7 @@ class SearchQuery(Search):
 
     query: str = Field(min_length=1, max_length=MOST_CHARACTERS)
     cut: bool = Field(default=True, description="False keeps weak passages too.")
+    trace: bool = Field(default=False, description="Tell every candidate's way through the stages, too.")
 
 
 class Question(Search):
@@ -84,9 +88,32 @@ class WhyQuery(Search):
 @router.post("/kbs/{kb}/search")
 async def search(body: SearchQuery, base: Reading) -> Reply:
     """Return the best passages for a question, best first."""
-    return Reply(
-        search_shape(await base.search(body.query, k=body.k, filters=body.filters, as_of=body.as_of, cut=body.cut))
+    found = await base.search(
+        body.query,
+        k=body.k,
+        filters=body.filters,
+        as_of=body.as_of,
+        cut=body.cut,
+        preset=body.preset,
+        read_filters=body.read_filters,
     )
+    shape = search_shape(found)
+    if body.trace:
+        shape["trace"] = {**fields_of(found.trace), "candidates": await _told(base, found.trace.candidates)}
+    return Reply(shape)
+
+
+async def _told(base: Kaijuan, candidates: Sequence[Candidate]) -> list[Json]:
+    """Return candidates with the beginning of their words. The search has asked already who may read them."""
+    chunks = await base.catalog.chunks([one.chunk_id for one in candidates])
+    versions = await base.catalog.versions_by_id({chunk.version_id for chunk in chunks.values()})
+    shapes: list[Json] = []
+    for one in candidates:
+        chunk = chunks[one.chunk_id]
+        version = versions[chunk.version_id]
+        words = chunk.span.of(await base.texts.read(version.text_hash))[:BEGINNING]
+        shapes.append({**fields_of(one), "source": version.source, "title": version.title, "text": words})
+    return shapes
 
 
 @router.post("/kbs/{kb}/ask", response_model=None)
@@ -154,9 +181,36 @@ async def within(seconds: float, events: AsyncIterator[Event]) -> AsyncIterator[
 async def explain(body: WhyQuery, base: Reading) -> Reply:
     """Say, stage by stage, why passages were or were not used."""
     found = await base.explain(
-        body.question, contains=body.contains, chunk=body.chunk, k=body.k, filters=body.filters, as_of=body.as_of
+        body.question,
+        contains=body.contains,
+        chunk=body.chunk,
+        k=body.k,
+        filters=body.filters,
+        as_of=body.as_of,
+        preset=body.preset,
+        read_filters=body.read_filters,
     )
     return Reply({**explanation_shape(found), "candidates": plain(found.trace.candidates)})
+
+
+@router.get("/kbs/{kb}/traces")
+async def traces(base: Reading, limit: Annotated[int, Query(ge=1, le=500)] = 50) -> Reply:
+    """List one's own newest questions and how they ended, newest first."""
+    return Reply(
+        {
+            "traces": [
+                {
+                    "id": one.id,
+                    "created_at": one.created_at,
+                    "question": one.body.get("question", one.body.get("query", "")),
+                    "status": one.body.get("status", ""),
+                    "answer": one.body.get("answer", ""),
+                    "model": one.body.get("model", ""),
+                }
+                for one in await base.traces(limit=limit)
+            ]
+        }
+    )
 
 
 @router.get("/kbs/{kb}/traces/{id}")

@@ -15,14 +15,13 @@ export function render({ kb, root, signal, shell }) {
     shell.may("write") && api.has("kbs/{}/feedback") && { id: "all", label: t("feedback.all"), show: () => votes(kb, signal, () => true) },
     api.has("kbs/{}/traces") && { id: "asked", label: t("feedback.asked"), show: () => asked(kb, signal) },
   ].filter(Boolean);
-  put(root, h("div", { class: "view" }, heading(t("feedback.title"), t("feedback.detail")), tabs(panels, panels[0]?.id)));
+  const none = () => empty("feedback", t("feedback.noneTitle"), t("feedback.noneDetail"));
+  put(root, h("div", { class: "view" }, heading(t("feedback.title"), t("feedback.detail")), shell.made() && panels.length ? tabs(panels, panels[0].id) : none()));
 }
-
-const nothing = (name) => (error) => (error.status === 404 ? { [name]: [] } : Promise.reject(error));
 
 function votes(kb, signal, wanted) {
   const root = h("div", {});
-  load(root, () => api.feedback(kb, signal).catch(nothing("feedback")), ({ feedback }) => {
+  load(root, () => api.feedback(kb, signal), ({ feedback }) => {
     const rows = feedback.filter(wanted);
     if (!rows.length) return empty("feedback", t("feedback.emptyTitle"), t("feedback.emptyDetail"));
     return table(
@@ -46,7 +45,7 @@ function links(kb, one) {
 
 function asked(kb, signal) {
   const root = h("div", {});
-  load(root, () => api.traces(kb, signal).catch(nothing("traces")), ({ traces }) => {
+  load(root, () => api.traces(kb, signal), ({ traces }) => {
     if (!traces.length) return empty("ask", t("feedback.noneTitle"), t("feedback.noneDetail"));
     return table(
       [t("feedback.status"), t("feedback.question"), t("feedback.when"), ""],

@@ -22,13 +22,14 @@ export function render({ kb, root, signal, shell }) {
   begin();
 
   function begin() {
-    load(list, () => api.glossary(kb, signal).catch((error) => (error.status === 404 && error.code ? { terms: [] } : Promise.reject(error))), draw, signal);
+    load(list, async () => (shell.made() ? api.glossary(kb, signal) : { terms: [] }), draw, signal);
   }
 
   async function add(event) {
     event.preventDefault();
     const synonyms = others.value.split(/[,，、;；]/).map((one) => one.trim()).filter(Boolean);
     try {
+      await shell.secure();
       await api.addTerm(kb, { term: term.value.trim(), synonyms });
       toast(t("glossary.added"), "good");
       term.value = others.value = "";

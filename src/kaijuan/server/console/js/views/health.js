@@ -12,7 +12,7 @@ export function render({ kb, query, root, signal, shell }) {
   const panels = [
     { id: "health", label: t("health.title"), show: () => healthPanel(kb, signal, shell) },
     shell.owns && api.has("settings") && { id: "settings", label: t("health.settings"), show: () => settingsPanel(signal) },
-    shell.may("manage") && api.has("kbs/{}/access") && { id: "access", label: t("health.access"), show: () => accessPanel(kb, signal) },
+    shell.made() && shell.may("manage") && api.has("kbs/{}/access") && { id: "access", label: t("health.access"), show: () => accessPanel(kb, signal) },
     shell.owns && api.has("users") && { id: "users", label: t("health.users"), show: () => usersPanel(signal) },
     shell.owns && api.has("keys") && { id: "keys", label: t("health.keys"), show: () => keysPanel(signal) },
   ].filter(Boolean);
@@ -24,8 +24,8 @@ function healthPanel(kb, signal, shell) {
   const gather = async () => {
     const [service, state, examined] = await Promise.all([
       api.health(signal),
-      api.status(kb, signal).catch((error) => (error.status === 404 ? null : Promise.reject(error))),
-      shell.may("manage") && api.has("kbs/{}/doctor") ? api.doctor(kb, signal).catch((error) => (error.status === 404 ? null : Promise.reject(error))) : null,
+      shell.made() ? api.status(kb, signal) : null,
+      shell.made() && shell.may("manage") && api.has("kbs/{}/doctor") ? api.doctor(kb, signal) : null,
     ]);
     return { service, state, examined };
   };

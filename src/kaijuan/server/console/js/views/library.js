@@ -36,6 +36,7 @@ export function render({ kb, query, root, signal, shell }) {
     const draw = (share) => put(told, h("div", { class: "run-line" }, h("strong", {}, t("library.sending", { n: found.length }))), progress(share, t("library.sendingLabel")));
     draw(0);
     try {
+      await shell.secure();
       const { id } = await api.upload(kb, found, draw);
       told.remove();
       await followRun(kb, id, card, signal);
@@ -73,10 +74,10 @@ export function render({ kb, query, root, signal, shell }) {
     button(t("library.folder"), { glyph: "folder", on: { click: () => folder.click() } }),
   ];
   const panels = [
-    { id: "documents", label: t("library.documents"), show: () => documentsPanel({ kb, query, signal, mayWrite: shell.may("write"), upload: () => files.click(), onList: (again) => (list = again) }) },
-    api.has("kbs/{}/runs") && { id: "runs", label: t("library.runs"), show: () => runsPanel(kb, signal) },
-    api.has("kbs/{}/snapshots") && { id: "snapshots", label: t("library.snapshots"), show: () => snapshotsPanel(kb, signal) },
-    shell.may("write") && api.has("kbs/{}/duplicates") && { id: "duplicates", label: t("library.duplicates"), show: () => duplicatesPanel(kb, signal) },
+    { id: "documents", label: t("library.documents"), show: () => documentsPanel({ kb, query, signal, made: shell.made, mayWrite: shell.may("write"), upload: () => files.click(), onList: (again) => (list = again) }) },
+    shell.made() && api.has("kbs/{}/runs") && { id: "runs", label: t("library.runs"), show: () => runsPanel(kb, signal) },
+    shell.made() && api.has("kbs/{}/snapshots") && { id: "snapshots", label: t("library.snapshots"), show: () => snapshotsPanel(kb, signal) },
+    shell.made() && shell.may("write") && api.has("kbs/{}/duplicates") && { id: "duplicates", label: t("library.duplicates"), show: () => duplicatesPanel(kb, signal) },
   ].filter(Boolean);
   const chosen = query.get("tab") ?? "documents";
   put(view, heading(t("library.title"), t(shell.may("write") ? "library.detail" : "library.detailReader"), actions || []), files, folder, intake, tabs(panels, chosen, (id) => note({ tab: id === "documents" ? "" : id, q: id === "documents" ? query.get("q") : "" })), veil);
@@ -84,7 +85,7 @@ export function render({ kb, query, root, signal, shell }) {
   shell.keys({ "/": () => view.querySelector("input[type=search]")?.focus() });
 }
 
-function documentsPanel({ kb, query, signal, mayWrite, upload, onList }) {
+function documentsPanel({ kb, query, signal, made, mayWrite, upload, onList }) {
   const rows = h("div", { class: "list-root" });
   let words = query.get("q") ?? "";
   let kind = "";
@@ -95,7 +96,7 @@ function documentsPanel({ kb, query, signal, mayWrite, upload, onList }) {
   return [h("div", { class: "toolbar" }, h("div", { class: "search-field" }, icon("search", 18), search), kinds), rows];
 
   function begin() {
-    load(rows, () => api.documents(kb, { q: words, kind }, signal).catch((error) => (error.status === 404 ? { documents: [] } : Promise.reject(error))), draw, signal);
+    load(rows, async () => (made() ? api.documents(kb, { q: words, kind }, signal) : { documents: [] }), draw, signal);
   }
 
   function draw({ documents, next }) {
@@ -155,7 +156,7 @@ function runsPanel(kb, signal) {
   const root = h("div", {}, loading());
   load(
     root,
-    () => api.runs(kb, signal).catch((error) => (error.status === 404 ? { tickets: [], runs: [] } : Promise.reject(error))),
+    () => api.runs(kb, signal),
     ({ tickets = [], runs = [] }) => {
       const told = new Set(tickets.map((one) => one.report?.run_id).filter(Boolean));
       const all = [...tickets, ...runs.filter((one) => !told.has(one.id))];

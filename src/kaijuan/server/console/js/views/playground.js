@@ -30,6 +30,7 @@ export function render({ kb, query, root, signal, shell }) {
       api.has("kbs/{}/explain") && why.element,
     ),
   );
+  if (!shell.made()) return put(root, h("div", { class: "view" }, heading(t("play.title"), t("play.detail")), empty("playground", t("library.emptyTitle"), t("play.emptyDetail"))));
   lay();
   shell.keys({ "/": () => input.focus() });
   if (input.value) run();

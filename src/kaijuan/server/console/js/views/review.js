@@ -11,7 +11,7 @@ import { badge, button, empty, heading, load, select } from "../parts/ui.js";
 const STATES = ["pending", "approved", "rejected", "superseded"];
 
 /** Draw the desk. */
-export function render({ kb, root, signal }) {
+export function render({ kb, root, signal, shell }) {
   let state = "pending";
   const list = h("div", {});
   const choice = select(STATES.map((name) => [name, t(`review.state.${name}`)]), state, { "aria-label": t("review.state"), on: { change: () => ((state = choice.value), begin()) } });
@@ -20,7 +20,7 @@ export function render({ kb, root, signal }) {
   begin();
 
   function begin() {
-    load(list, () => api.reviews(kb, state, signal).catch((error) => (error.status === 404 ? { reviews: [] } : Promise.reject(error))), draw, signal);
+    load(list, async () => (shell.made() ? api.reviews(kb, state, signal) : { reviews: [] }), draw, signal);
   }
 
   function draw({ reviews }) {
