@@ -147,7 +147,7 @@ class FakeBase:
     calls: list[tuple[str, tuple[Any, ...], dict[str, Any]]] = field(default_factory=list)
     opened: tuple[Path, str, Path | None] | None = None
 
-    def __call__(self, home: Path, kb: str, *, config: Path | None = None) -> Self:
+    def __call__(self, home: Path, kb: str, *, config: Path | None = None, **_: object) -> Self:
         self.opened = (home, kb, config)
         return self
 

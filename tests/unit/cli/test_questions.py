@@ -21,7 +21,8 @@ def test_search_prints_the_agreed_shape(kaijuan: Run) -> None:
     got = kaijuan("search", "q", "--json")
     assert got.code == 0
     assert got.err == ""
-    assert list(got.document) == ["query", "snapshot", "passages", "timings_ms"]
+    assert list(got.document) == ["query", "snapshot", "passages", "understanding", "timings_ms"]
+    assert got.document["understanding"]["filters"] == []
     (passage,) = got.document["passages"]
     text = "第一句。住宿费每晚上限为 600 元[red]不是标记[/red]。Third sentence :smile:."
     assert passage == {
@@ -40,6 +41,9 @@ def test_search_prints_the_agreed_shape(kaijuan: Run) -> None:
         "boxes": [{"page": 2, "x0": 72.0, "y0": 100.12, "x1": 300.99, "y1": 118.0}],
         "routes": {"dense": {"rank": 2, "score": 0.871235}, "lexical": {"rank": 1, "score": 7.5}},
         "also": [],
+        "evidence": None,
+        "band": "",
+        "validity": "",
     }
     assert got.document["timings_ms"] == {"total": 12.346}
     assert "住宿费" in got.out, "Chinese is written as itself, not as escapes"
@@ -78,7 +82,10 @@ def test_options_reach_the_engine(kaijuan: Run, base: Any, tmp_path: Path) -> No
     assert kaijuan(*words, "--filter", "pages = 2 and title = a", "--as-of", "4").code == 0
     assert base.opened == (tmp_path, "hr", None)
     filters = (Eq("kind", "pdf"), And((Eq("pages", 2), Eq("title", "a"))))
-    assert base.calls == [("search", ("住宿",), {"k": 7, "filters": filters, "as_of": 4})]
+    given = {"k": 7, "filters": filters, "as_of": 4, "preset": None, "read_filters": True}
+    assert base.calls == [("search", ("住宿",), given)]
+    assert kaijuan(*words, "--no-filters", "--preset", "fast").code == 0
+    assert base.calls[-1][2] | {"preset": "fast", "read_filters": False} == base.calls[-1][2]
 
 
 def test_home_and_kb_come_from_the_environment_and_have_defaults(
