@@ -22,15 +22,21 @@ def serve(
 ) -> None:
     """Serve the HTTP interface and the web console until Ctrl-C."""
     session = session_of(context)
+    import asyncio
+
     from kaijuan.engine import Kaijuan
     from kaijuan.server.app import make_app
-    from kaijuan.server.running import listen, run
+    from kaijuan.server.running import check_place, listen, run
 
-    engine = Kaijuan(session.home, session.kb or DEFAULT_KB, config=session.config)
-    settings = engine.config.serve
-    place = host or settings.host
-    app = make_app(engine, host=place)
-    with listen(place, settings.port if port is None else port) as (socket, address):
+    async def checked() -> tuple[str, int]:
+        async with Kaijuan(session.home, session.kb or DEFAULT_KB, config=session.config) as engine:
+            settings = engine.config.serve
+            await check_place(engine, host or settings.host)
+            return host or settings.host, settings.port if port is None else port
+
+    with listen(*asyncio.run(checked())) as (socket, address):
+        engine = Kaijuan(session.home, session.kb or DEFAULT_KB, config=session.config, tenant=session.tenant)
+        app = make_app(engine, host=host)
         screen.err().print(f"Kaijuan is open at {address}/ (Ctrl-C ends it).", soft_wrap=True)
         run(app, socket)
 

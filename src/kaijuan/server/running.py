@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import socket
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -16,6 +17,8 @@ from uvicorn.protocols.http.h11_impl import H11Protocol
 from kaijuan.core.identity import Who, local_user
 from kaijuan.engine import Kaijuan
 from kaijuan.errors import UsageError
+from kaijuan.server.edge import LOOPBACK
+from kaijuan.server.gate import Gate
 from kaijuan.server.mcp import Bench, make_server
 from kaijuan.server.service import Service
 
@@ -72,6 +75,15 @@ class _Server(uvicorn.Server):
         """Begin to stop."""
         self._application.state.service.stopping.set()
         super().handle_exit(sig, frame)
+
+
+async def check_place(engine: Kaijuan, host: str) -> None:
+    """Refuse to listen where others can come from while callers need not say who they are; UsageError then."""
+    if host not in LOOPBACK and not await Gate(engine, time.time).is_on():
+        raise UsageError(
+            f"On {host} others could read everything: nobody has to say who they are.",
+            hint="Make a key first (kaijuan keys create NAME --role owner), or listen on 127.0.0.1.",
+        )
 
 
 @contextmanager

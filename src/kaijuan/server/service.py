@@ -56,6 +56,10 @@ class Service:
         """Folder for uploads on their way in."""
         return self.engine.home / "uploads"
 
+    def runs_home(self, who: Who) -> bool:
+        """Say whether the caller owns the tenant that the home was opened for, whose configuration it is."""
+        return who.is_owner and who.tenant == self.engine.tenant and who.bases is None
+
     async def bases(self, who: Who) -> list[Json]:
         """Return the bases that the caller sees, with what they may do there."""
         all_ = await self.gate.view(who, "").bases()

@@ -55,12 +55,12 @@ async def runs(base: Reading, who: Caller, service: The, limit: Annotated[int, Q
 async def begin(body: NewRun, base: Writing, who: Caller, service: The) -> Reply:
     """Begin work that takes a while: add web addresses, sync named sources, load the samples, rebuild the index."""
     ticket = service.tickets.begin(
-        who.tenant, base.kb_name, by=by(who), kind=body.kind, work=await _work(body, base, who)
+        who.tenant, base.kb_name, by=by(who), kind=body.kind, work=await _work(body, base, who, service)
     )
     return Reply(ticket_shape(ticket), status_code=202)
 
 
-async def _work(body: NewRun, base: Kaijuan, who: Who) -> Work:
+async def _work(body: NewRun, base: Kaijuan, who: Who, service: Service) -> Work:
     if body.kind == "samples":
         return lambda progress: base.add([str(sample_folder())], progress=progress)
     if body.kind == "rebuild":
@@ -68,6 +68,9 @@ async def _work(body: NewRun, base: Kaijuan, who: Who) -> Work:
     if not body.targets:
         raise RequestError(422, "Nothing was named.", hint="Give targets.")
     if body.kind == "sync":
+        if not service.runs_home(who):
+            # What a configured source holds is not for everybody who may write to a base.
+            raise AccessError("Only who runs the service may read its named sources.")
         known = set(base.config.sources)
         if unknown := [name for name in body.targets if name.removesuffix(":") not in known]:
             raise NotFoundError(f"There is no source called {unknown[0]!r}.", hint="Named sources are configured.")

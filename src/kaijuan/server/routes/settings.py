@@ -13,6 +13,7 @@ router = APIRouter(tags=["service"])
 @router.get("/settings")
 async def settings(who: Caller, service: The) -> Reply:
     """Show all settings in force. Keys and other secrets are blotted out, by the settings themselves."""
-    if not who.is_owner:
-        raise AccessError("Only owners see the settings.")
+    # They are the whole home's: owners of other tenants have no business with its sources and services.
+    if not service.runs_home(who):
+        raise AccessError("Only who runs the service sees its settings.")
     return Reply({"settings": service.engine.config.model_dump(mode="json")})
