@@ -103,9 +103,15 @@ export const loadSamples = (kb) => json(`${of(kb)}/runs`, { method: "POST", body
 
 // --- questions ----------------------------------------------------------------------------------------------
 
-/** Ask and yield typed events as they come; the last is "done" with the whole answer, or "error". */
-export async function* askStream(kb, body, signal) {
-  const response = await ask(`${of(kb)}/ask`, { method: "POST", body, accept: "text/event-stream", signal });
+/**
+ * Ask, alone or as the next turn of a conversation, and yield typed events as they come; the last is "done" with the
+ * whole answer, or "error".
+ */
+export async function* askStream(kb, question, conversation, signal) {
+  const [path, body] = conversation
+    ? [`${of(kb)}/conversations/${part(conversation)}`, { text: question }]
+    : [`${of(kb)}/ask`, { question }];
+  const response = await ask(path, { method: "POST", body, accept: "text/event-stream", signal });
   if (!response.headers.get("Content-Type")?.includes("text/event-stream")) {
     yield { event: "done", data: await response.json() };
     return;
@@ -113,10 +119,13 @@ export async function* askStream(kb, body, signal) {
   yield* events(response);
 }
 
+export const conversations = async (kb, signal) => (await json(`${of(kb)}/conversations`, { signal })).conversations;
+export const conversation = (kb, name, signal) => json(`${of(kb)}/conversations/${part(name)}`, { signal });
+export const forgetConversation = (kb, name) => json(`${of(kb)}/conversations/${part(name)}`, { method: "DELETE" });
 export const search = (kb, body, signal) => json(`${of(kb)}/search`, { method: "POST", body, signal });
 export const explain = (kb, body, signal) => json(`${of(kb)}/explain`, { method: "POST", body, signal });
 export const suggest = async (kb, prefix, signal) =>
-  (await json(`${of(kb)}/suggest`, { query: { prefix, limit: 6 }, signal })).suggestions;
+  (await json(`${of(kb)}/suggest`, { query: { q: prefix, k: 6 }, signal })).suggestions;
 export const traces = (kb, signal) => json(`${of(kb)}/traces`, { query: { limit: 50 }, signal });
 export const trace = (kb, id, signal) => json(`${of(kb)}/traces/${part(id)}`, { signal });
 export const feedback = (kb, signal) => json(`${of(kb)}/feedback`, { query: { limit: 100 }, signal });
@@ -217,18 +226,19 @@ export const ruleDuplicate = (kb, id, merge) =>
   json(`${of(kb)}/duplicates/${part(id)}/${merge ? "merge" : "keep"}`, { method: "POST", body: {} });
 /** The snapshots, each with its names. */
 export async function snapshots(kb, signal) {
-  const [{ snapshots: found }, { tags }] = await Promise.all([
-    json(`${of(kb)}/snapshots`, { signal }),
-    has("kbs/{}/snapshots/tags") ? json(`${of(kb)}/snapshots/tags`, { signal }) : { tags: [] },
-  ]);
+  const { snapshots: found, tags = [] } = await json(`${of(kb)}/snapshots`, { signal });
   return { snapshots: found.map((one) => ({ ...one, tags: tags.filter((tag) => tag.number === one.number).map((tag) => tag.name) })) };
 }
-export const snapshotDiff = (kb, from, to, signal) => json(`${of(kb)}/snapshots/diff`, { query: { from, to }, signal });
+export const snapshotDiff = (kb, from, to, signal) => json(`${of(kb)}/diff`, { query: { before: from, after: to }, signal });
 
 // --- chunks, words, people ----------------------------------------------------------------------------------
 
+/** Work by hand on one chunk ("split", "edit", "alias") or on several ("merge", "exclude", "restore"). */
 export const chunkWork = (kb, id, verb, body) =>
-  json(`${of(kb)}/chunks/${part(id)}/${verb}`, { method: "POST", body });
+  json(["split", "edit", "alias"].includes(verb) ? `${of(kb)}/chunks/${part(id)}/${verb}` : `${of(kb)}/chunk-work/${verb}`, {
+    method: "POST",
+    body,
+  });
 export const glossary = (kb, signal) => json(`${of(kb)}/glossary`, { signal });
 export const addTerm = (kb, body) => json(`${of(kb)}/glossary`, { method: "POST", body });
 export const removeTerm = (kb, term) => json(`${of(kb)}/glossary/${part(term)}`, { method: "DELETE" });

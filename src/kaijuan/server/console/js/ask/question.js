@@ -135,6 +135,9 @@ export function questionBox(kb, { asked, stopped, signal, hint }) {
       stop.hidden = !on;
       send.hidden = on;
     },
+    hint: (text) => {
+      input.placeholder = text;
+    },
     set: (text) => {
       input.value = text;
       grow();

@@ -61,15 +61,14 @@ export function shown(each) {
 }
 
 /** Ask and fill a new turn as the answer arrives; `changed(turn)` is called after every event. */
-export async function pose(thread, question, options, changed) {
+export async function pose(thread, question, changed) {
   const each = turn(question);
   each.stop = new AbortController();
   thread.turns.push(each);
   changed(each);
-  const body = { question, ...options };
-  if (thread.session) body.session = thread.session;
+  if (!thread.session && api.has("kbs/{}/conversations/{}")) thread.session = `console-${each.id.slice(0, 8)}`;
   try {
-    for await (const { event, data } of api.askStream(thread.kb, body, each.stop.signal)) {
+    for await (const { event, data } of api.askStream(thread.kb, question, thread.session, each.stop.signal)) {
       take(each, event, data);
       changed(each);
     }

@@ -55,8 +55,7 @@ const WORKS = ["split", "merge", "edit", "alias", "exclude", "restore"];
 
 /** Buttons for the work by hand that the service has. */
 function work(kb, chunk, next, text) {
-  const offered = WORKS.filter((verb) => api.has(`kbs/{}/chunks/{}/${verb}`));
-  if (!offered.length) return null;
+  if (!api.has("kbs/{}/chunk-work")) return null;
   const send = async (verb, body) => {
     try {
       await api.chunkWork(kb, chunk.id, verb, body);
@@ -68,7 +67,7 @@ function work(kb, chunk, next, text) {
   };
   const acts = {
     split: ["split", () => splitDialog(chunk, text).then((at) => at !== null && send("split", { at: [at - chunk.span[0]] }))],
-    merge: ["plus", () => next && send("merge", { chunks: [next.id] })],
+    merge: ["plus", () => next && send("merge", { chunks: [chunk.id, next.id] })],
     edit: ["edit", async () => {
       const words = await prompt(t("chunk.edit"), t("chunk.editLabel"), t("act.save"), { value: chunk.search_text ?? text.slice(...chunk.span), multiline: true });
       if (words) send("edit", { text: words });
@@ -77,10 +76,10 @@ function work(kb, chunk, next, text) {
       const words = await prompt(t("chunk.alias"), t("chunk.aliasLabel"), t("act.save"));
       if (words) send("alias", { questions: [words] });
     }],
-    exclude: ["close", () => send("exclude", {})],
-    restore: ["again", () => send("restore", {})],
+    exclude: ["close", () => send("exclude", { chunks: [chunk.id] })],
+    restore: ["again", () => send("restore", { chunks: [chunk.id] })],
   };
-  const fits = offered.filter((verb) => (verb !== "merge" || next) && (verb !== "restore" || (chunk.origin && chunk.origin !== "auto") || chunk.excluded) && (verb !== "exclude" || !chunk.excluded));
+  const fits = WORKS.filter((verb) => (verb !== "merge" || next) && (verb !== "restore" || (chunk.origin && chunk.origin !== "auto") || chunk.excluded) && (verb !== "exclude" || !chunk.excluded));
   return h("div", { class: "chunk-work row tight" }, fits.map((verb) => button(t(`chunk.${verb}`), { kind: "quiet", glyph: acts[verb][0], bare: true, on: { click: acts[verb][1] } })));
 }
 

@@ -23,7 +23,7 @@ function draw(kb, snapshots, signal) {
     { node: number(one.documents), class: "num" },
     { node: number(one.chunks), class: "num" },
   ]);
-  const compare = snapshots.length > 1 && api.has("kbs/{}/snapshots/diff") && comparison(kb, newest, signal);
+  const compare = snapshots.length > 1 && api.has("kbs/{}/diff") && comparison(kb, newest, signal);
   return h("div", { class: "stack" }, compare, table([t("snapshots.number"), "", t("snapshots.published"), t("snapshots.documents"), t("snapshots.chunks")], rows, { label: t("library.snapshots") }));
 }
 

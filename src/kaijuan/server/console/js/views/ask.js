@@ -104,6 +104,7 @@ export async function render({ kb, query, root, signal, shell }) {
 
   function conversation() {
     page.classList.remove("fresh");
+    box.hint(t("ask.followUp"));
     const anew = button(t("ask.anew"), { kind: "quiet", glyph: "plus", on: { click: () => (clear(thread), show(null, ""), go(kb, "ask")) } });
     put(
       column,
@@ -130,7 +131,7 @@ export async function render({ kb, query, root, signal, shell }) {
     show(null, "");
     box.busy(true);
     let last = 0;
-    const turn = await pose(thread, text, {}, (each) => {
+    const turn = await pose(thread, text, (each) => {
       // At most one drawing a frame: tokens come faster than anybody reads.
       if (each.state === "streaming" && performance.now() - last < 40) return;
       last = performance.now();
@@ -176,10 +177,10 @@ export async function render({ kb, query, root, signal, shell }) {
   /** An answer that this tab has not seen: the trace holds it; an older trace holds only the question. */
   async function fetched(trace) {
     try {
-      const kept = await api.trace(kb, trace, signal);
-      const body = kept.body ?? kept;
-      const answer = body.result ?? (Array.isArray(body.sentences) ? body : null);
+      const { trace: body } = await api.trace(kb, trace, signal);
+      const answer = body.result;
       if (!answer) {
+        // A trace from before answers were kept whole.
         await asked(body.question ?? body.query);
         return null;
       }
@@ -206,10 +207,10 @@ function welcomeHead(detail = "") {
   );
 }
 
-/** Questions to begin with: those of the bundled samples where the base holds them, else headings and past questions. */
+/** Questions to begin with: those of the bundled samples where the base holds them, else one's own that were answered. */
 async function examples(kb, signal) {
   try {
-    const [{ questions }, { documents }] = await Promise.all([api.samples(signal), api.documents(kb, { limit: 50 }, signal)]);
+    const [{ questions }, { documents }] = await Promise.all([api.has("samples") ? api.samples(signal) : { questions: [] }, api.documents(kb, { limit: 50 }, signal)]);
     const names = new Set(documents.map((one) => decodeEnd(one.source)));
     const known = questions.filter((one) => (one.source ? names.has(one.source) : questions.some((other) => other.source && names.has(other.source))));
     if (known.length) return known.slice(0, EXAMPLES).map((one) => one.question);
@@ -217,7 +218,9 @@ async function examples(kb, signal) {
     if (error.name === "AbortError") throw error;
   }
   try {
-    return (await api.suggest(kb, "", signal)).filter((one) => one.kind === "question").slice(0, EXAMPLES).map((one) => one.text);
+    const { traces } = api.has("kbs/{}/traces") ? await api.traces(kb, signal) : { traces: [] };
+    const answered = traces.filter((one) => one.status === "answered").map((one) => one.question);
+    return [...new Set(answered)].slice(0, EXAMPLES);
   } catch (error) {
     if (error.name === "AbortError") throw error;
     return [];
