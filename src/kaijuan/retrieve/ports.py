@@ -6,6 +6,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Protocol
 
+import numpy as np
+import numpy.typing as npt
+
 from kaijuan.core.filters import Filter
 from kaijuan.core.ids import ChunkId, DocumentId
 from kaijuan.index.ports import Hit
@@ -57,6 +60,23 @@ class Verdict:
     """Orders the candidates of one question; compares with nothing else."""
     evidence: float
     """Calibrated, 0 to 1: the probability that the candidate answers the question."""
+
+
+Pieces = npt.NDArray[np.uint32]
+"""Numbers of pieces of words, ascending, each once."""
+Floats32 = npt.NDArray[np.float32]
+
+
+class Words(Protocol):
+    """What pieces of words mean by themselves. Safe to share between threads."""
+
+    def pieces(self, texts: Sequence[str]) -> list[Pieces]: ...
+
+    def rarities(self, pieces: Pieces) -> Floats32:
+        """Return how rare each piece is in general, 0 or more."""
+
+    def vectors(self, pieces: Pieces) -> Floats32:
+        """Return their vectors, of unit length, shape (pieces, width)."""
 
 
 class Reranker(Protocol):

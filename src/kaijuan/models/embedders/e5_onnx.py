@@ -129,8 +129,7 @@ class OnnxE5Embedder:
 
     @cached_property
     def _loaded_tokenizer(self) -> E5Tokenizer:
-        path = self._cache_dir / f"e5-{self._file.digest()}-trie-{TRIE_VERSION}.bin"
-        return E5Tokenizer(self._file.vocabulary, _stored_trie(path) or _store_trie(path, self._file))
+        return load_tokenizer(self._file, self._cache_dir)
 
     @cached_property
     def _prefixes(self) -> dict[str, Ints]:
@@ -170,6 +169,12 @@ class OnnxE5Embedder:
     def _embed(self, ids: Ints) -> Vector:
         (vector,) = self._session.run(None, {"rows": self._file.word_rows(ids)})
         return np.asarray(vector, dtype=np.float32)
+
+
+def load_tokenizer(file: E5File, cache_dir: Path) -> E5Tokenizer:
+    """Return the model's tokenizer, whose trie is kept in `cache_dir`."""
+    path = cache_dir / f"e5-{file.digest()}-trie-{TRIE_VERSION}.bin"
+    return E5Tokenizer(file.vocabulary, _stored_trie(path) or _store_trie(path, file))
 
 
 def _open_session(graph: bytes) -> InferenceSession:

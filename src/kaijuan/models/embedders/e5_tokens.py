@@ -7,7 +7,7 @@ together; only long runs without a blank go through a plain loop. The ids are th
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import overload
 
@@ -132,6 +132,18 @@ class E5Tokenizer:
         parts = [ids for ids, _, _ in self._windows(text)]
         return np.concatenate(parts)
 
+    def ids_each(self, texts: Sequence[str]) -> list[Ints]:
+        """Return `ids` of several texts; those of short ones are searched for together, in a fifth of the time."""
+        made = {text: self.ids(text) for text in texts if len(text) > _SHORT}
+        for group in _groups(text for text in texts if len(text) <= _SHORT):
+            parts = [self._normalise(readable(text), lead=True)[0] for text in group]
+            ids, bounds = self._best_path(np.concatenate([row for codes in parts for row in (codes, _BORDER)]))
+            firsts = np.cumsum([0, *(len(codes) + 1 for codes in parts)])
+            cuts = np.searchsorted(bounds, firsts)
+            # The last of each is the border's.
+            made |= {text: ids[cuts[at] : cuts[at + 1] - 1] for at, text in enumerate(group)}
+        return [made[text] for text in texts]
+
     def spans(self, text: str) -> TokenSpans:
         """Return the span of each token; a mark set before the text, which is no character of it, has none.
 
@@ -149,20 +161,13 @@ class E5Tokenizer:
     def spans_each(self, texts: Sequence[str]) -> list[TokenSpans]:
         """Return `spans` of several texts; those of short ones are searched for together, in a fifth of the time."""
         made = {text: self.spans(text) for text in texts if len(text) > _SHORT}
-        group: list[str] = []
-        for text in dict.fromkeys(text for text in texts if len(text) <= _SHORT):
-            group.append(text)
-            if sum(map(len, group)) > _WINDOW - _SHORT:
-                made |= self._found_together(group)
-                group = []
-        made |= self._found_together(group)
+        for group in _groups(text for text in texts if len(text) <= _SHORT):
+            made |= self._found_together(group)
         return [made[text] for text in texts]
 
     def _found_together(self, texts: Sequence[str]) -> dict[str, TokenSpans]:
         """Search texts as one, each before a border that no piece covers."""
         parts = [self._normalise(readable(text), lead=True) for text in texts]
-        if not parts:
-            return {}
         sizes = np.array([len(codes) + 1 for codes, _ in parts])
         firsts = np.cumsum(sizes) - sizes
         _, bounds = self._best_path(np.concatenate([row for codes, _ in parts for row in (codes, _BORDER)]))
@@ -259,6 +264,18 @@ class E5Tokenizer:
         all_starts = np.concatenate(starts)
         order = np.argsort(all_starts, kind="stable")
         return all_starts[order], np.concatenate(ends)[order], np.concatenate(ids)[order]
+
+
+def _groups(texts: Iterable[str]) -> Iterator[list[str]]:
+    """Yield the texts, each once, in groups that a window holds."""
+    group: list[str] = []
+    for text in dict.fromkeys(texts):
+        group.append(text)
+        if sum(map(len, group)) > _WINDOW - _SHORT:
+            yield group
+            group = []
+    if group:
+        yield group
 
 
 def readable(text: str) -> str:
