@@ -13,7 +13,9 @@ from kaijuan.answer.telling import Told, tell
 from kaijuan.answer.writing import Writing
 from kaijuan.core import arguments
 from kaijuan.core.arguments import Filters, Moment
+from kaijuan.core.chat import ChatModel
 from kaijuan.core.chat_record import RecordedChat
+from kaijuan.core.filter_language import format_filter
 from kaijuan.core.filters import Filter
 from kaijuan.core.ids import VersionId
 from kaijuan.errors import StoreError
@@ -101,7 +103,11 @@ class Asking(Reading, Recalling):
             async for event in events:
                 yield event
 
-    async def _fresh(self, asked: Asked, told: Told) -> AsyncGenerator[AnswerEvent, None]:
+    async def _fresh(
+        self, asked: Asked, told: Told, *, replay: ChatModel | None = None
+    ) -> AsyncGenerator[AnswerEvent, None]:
+        """Yield the events of an answer made now; with `replay` in the model's place, and without a trace."""
+
         async def find(more: Sequence[Filter]) -> SearchResult:
             return await self.search(
                 asked.question,
@@ -113,7 +119,8 @@ class Asking(Reading, Recalling):
             )
 
         settings = self.config.answer
-        chat = RecordedChat(self.chat, budget=settings.token_budget) if self.chat and not asked.extractive else None
+        model = replay or self.chat
+        chat = RecordedChat(model, budget=settings.token_budget) if model and not asked.extractive else None
 
         async def prepare(found: SearchResult) -> Writing:
             assert chat is not None
@@ -123,9 +130,9 @@ class Asking(Reading, Recalling):
         events = tell(asked.question, find, self.embedder, settings, prepare if chat else None, told)
         async with aclosing(events):
             async for event in events:
-                if isinstance(event, DoneEvent):
+                if isinstance(event, DoneEvent) and replay is None:
                     # Saved before the last event is out: who has it stops listening.
-                    await self._save_trace(told, event.answer, chat)
+                    await self._save_trace(asked, told, event.answer, chat)
                 yield event
 
     async def _labels(self, found: SearchResult) -> dict[VersionId, Label]:
@@ -139,13 +146,14 @@ class Asking(Reading, Recalling):
             for id, version in versions.items()
         }
 
-    async def _save_trace(self, told: Told, given: Answer, chat: RecordedChat | None) -> None:
+    async def _save_trace(self, asked: Asked, told: Told, given: Answer, chat: RecordedChat | None) -> None:
         if told.result is None:
             raise StoreError("An answer without a search has no trace.")
         kb = await self._kb()
         body: Mapping[str, object] = {
             **asdict(told.result.trace),
             "question": given.question,
+            "asked": {**asdict(asked), "filters": [format_filter(one) for one in asked.filters]},
             "principals": sorted(self._principals),
             "status": str(given.status),
             "answer": given.answer,

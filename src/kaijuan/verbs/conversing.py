@@ -18,7 +18,8 @@ from kaijuan.core.conversations import Conversation, Turn
 from kaijuan.core.ids import DocumentId, stable_id
 from kaijuan.errors import UsageError
 from kaijuan.index.catalog import KnowledgeBase
-from kaijuan.verbs.asking import Asked, Asking
+from kaijuan.verbs.asking import Asking
+from kaijuan.verbs.recalling import Asked
 
 MOST_FACTS = 20
 LONGEST_FACT = 300

@@ -24,19 +24,18 @@ from kaijuan.index.ports import Embedder
 
 _EDGE = frozenset("，,；;。！？!?：:.、…—\n\"'“”‘’「」『』（）() \t|")
 """Characters at which a quotation may begin or end: elsewhere it could leave out a "not"."""
-_SURE = 0.5
-"""Score of what is faultless and as probable as not."""
+SUPPORTED = 0.5
+"""Score from which a claim without faults is supported; the fit puts the boundary there."""
 FAULTY = 0.5
 """What a score is multiplied by for a fault, so that it never looks supported."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Entailment:
-    """Coefficients by feature, and the probability from which a claim without faults is supported."""
+    """Coefficients by feature."""
 
     coefficients: Mapping[str, float]
     intercept: float
-    threshold: float
 
     def probability(self, features: Mapping[str, float]) -> float:
         """Return the estimated probability, 0 to 1, that the evidence carries the claim."""
@@ -94,14 +93,21 @@ _CLOSING = _EDGE - {" ", "\t"}
 
 
 async def cosines_of(texts: Sequence[str], compared: Sequence[Comparison], embedder: Embedder) -> list[float]:
-    """Return the cosine of each claim and the sentences nearest to it; all in one call of the model."""
-    pairs = [
-        (_fitting(text, embedder), _fitting(one.focus, embedder)) for text, one in zip(texts, compared, strict=True)
-    ]
-    distinct = list(dict.fromkeys(text for pair in pairs for text in pair))
+    """Return the cosine of each claim and the sentences nearest to it, 0 where it does not count.
+
+    All in one call of the model, and none where every claim is in the language of its evidence: words tell more there.
+    """
+    pairs: dict[int, tuple[str, str]] = {}
+    for at, (text, one) in enumerate(zip(texts, compared, strict=True)):
+        if "cosine" in scorer_for(embedder.info.name, foreign=one.foreign).coefficients:
+            pairs[at] = _fitting(text, embedder), _fitting(one.focus, embedder)
+    distinct = list(dict.fromkeys(text for pair in pairs.values() for text in pair))
+    if not distinct:
+        return [0.0] * len(texts)
     vectors = await embedder.embed_passages(distinct)
     place = {text: at for at, text in enumerate(distinct)}
-    return [float(np.dot(vectors[place[one]], vectors[place[other]])) for one, other in pairs]
+    found = {at: float(np.dot(vectors[place[one]], vectors[place[other]])) for at, (one, other) in pairs.items()}
+    return [found.get(at, 0.0) for at in range(len(texts))]
 
 
 def _fitting(text: str, embedder: Embedder) -> str:
@@ -118,7 +124,7 @@ def judged(claim: Claim, comparison: Comparison, cosine: float, model: str) -> V
     scorer = scorer_for(model, foreign=comparison.foreign)
     score = scorer.probability(features_of(comparison, cosine))
     faults = comparison.faults
-    if not faults and score < scorer.threshold:
+    if not faults and score < SUPPORTED:
         faults = (Fault(kind=FaultKind.ENTAILMENT, detail=claim.text),)
     shown = score * FAULTY if faults else score
     return Verdict(supported=not faults, score=round(shown, 4), faults=faults)
