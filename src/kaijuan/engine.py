@@ -10,11 +10,14 @@ from kaijuan.verbs.history import Remembering
 from kaijuan.verbs.holding import Holding
 from kaijuan.verbs.judging import Judging
 from kaijuan.verbs.sharing import Sharing
+from kaijuan.verbs.tracing import Tracing
 from kaijuan.verbs.watching import Watching
 from kaijuan.verbs.wording import Wording
 
 
-class Kaijuan(Watching, Curating, Conversing, Citing, Holding, Remembering, Wording, ChunkWorking, Sharing, Judging):
+class Kaijuan(
+    Watching, Curating, Conversing, Tracing, Citing, Holding, Remembering, Wording, ChunkWorking, Sharing, Judging
+):
     """One knowledge base in one home folder. Use with `async with`, or call `close`.
 
     `home` defaults to KAIJUAN_HOME or ~/.kaijuan. `config` is a Config, or a file instead of the home's config.toml.

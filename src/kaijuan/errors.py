@@ -18,6 +18,7 @@ KaijuanError
 │   ├── OverlongInputError, ModelRefusedError
 │   └── ModelTimeoutError, ModelBusyError, ModelUnreachableError, UnusableReplyError
 ├── StoppedError          somebody stopped it
+├── ServiceError          a service of kaijuan, asked from afar, is at fault
 └── MissingExtraError     an optional dependency is not installed
 """
 
@@ -293,3 +294,11 @@ class MissingExtraError(KaijuanError):
     """An optional package is not installed."""
 
     code = "extra_missing"
+
+
+class ServiceError(KaijuanError):
+    """A service of kaijuan did not answer, or with an error that has no class of its own."""
+
+    code = "service_failed"
+    retry = True
+    hint = "See that `kaijuan serve` is running, and what its log says."

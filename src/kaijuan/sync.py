@@ -204,6 +204,7 @@ class Kaijuan:
     run_items = _blocking(AsyncKaijuan.run_items)
     trace = _blocking(AsyncKaijuan.trace)
     traces = _blocking(AsyncKaijuan.traces)
+    replay_trace = _blocking(AsyncKaijuan.replay_trace)
     put_user = _blocking(AsyncKaijuan.put_user)
     users = _blocking(AsyncKaijuan.users)
     join_group = _blocking(AsyncKaijuan.join_group)

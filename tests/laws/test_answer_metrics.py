@@ -14,10 +14,10 @@ from hypothesis import strategies as st
 
 from kaijuan.answer.results import Status
 from kaijuan.core.text.simplified import SIMPLIFIED
+from kaijuan.core.text.values import amount_of, day_of, says_amount, says_day, values_of
 from kaijuan.evals.answers.correctness import compare, contains, exact, f1, recall
 from kaijuan.evals.answers.items import Expected
 from kaijuan.evals.answers.normalise import plain, tokens, words
-from kaijuan.core.text.values import amount_of, day_of, says_amount, says_day, values_of
 from kaijuan.evals.answers.refusal import Outcome, curve, risk_area
 from kaijuan.evals.answers.support import Support, support
 

@@ -19,6 +19,7 @@ from kaijuan.cli import (
     access,
     archives,
     audit,
+    chatting,
     chunks,
     citing,
     demo,
@@ -37,6 +38,7 @@ from kaijuan.cli import (
     shapes,
     snapshots,
     suggesting,
+    traces,
     upkeep,
     watching,
 )
@@ -128,6 +130,7 @@ for command in (
     documents.add,
     questions.search,
     questions.ask,
+    chatting.chat,
     questions.explain,
     suggesting.suggest,
     citing.cite,
@@ -150,6 +153,7 @@ for command in (
     upkeep.version,
 ):
     app.command(command.__name__.rstrip("_"), cls=Command)(command)
+app.add_typer(traces.app)
 app.add_typer(snapshots.app)
 app.add_typer(runs.app)
 app.add_typer(review.app)

@@ -41,6 +41,12 @@ Preset = Annotated[
     str | None,
     typer.Option("--preset", metavar="fast|balanced|thorough", help="How much care a search takes."),
 ]
+Extractive = Annotated[
+    bool,
+    typer.Option(
+        "--extractive", metavar="", help="Answer in the documents' own sentences, whatever model is configured."
+    ),
+]
 
 
 def session_of(context: typer.Context, json: bool = False) -> Session:

@@ -8,7 +8,7 @@ import typer
 
 from kaijuan.cli import screen, shapes
 from kaijuan.cli.citing import remember
-from kaijuan.cli.options import AsOf, Filters, Full, Json, K, NoFilters, Preset, session_of
+from kaijuan.cli.options import AsOf, Extractive, Filters, Full, Json, K, NoFilters, Preset, session_of
 from kaijuan.cli.session import read_as_of, read_filters
 
 if TYPE_CHECKING:
@@ -51,13 +51,25 @@ def ask(  # noqa: PLR0913 one argument an option
     as_of: AsOf = None,
     preset: Preset = None,
     no_filters: NoFilters = False,
+    extractive: Extractive = False,
     json: Json = False,
 ) -> None:
     """Answer a question from the documents, every sentence cited, or say that they do not answer it."""
     session = session_of(context, json)
     wanted, moment = read_filters(filters), read_as_of(as_of)
     with session.open() as base:
-        answer = base.ask(question, k=k, filters=wanted, as_of=moment, preset=preset, read_filters=not no_filters)
+        from kaijuan.cli.streaming import follow
+
+        events = base.ask_stream(
+            question,
+            k=k,
+            filters=wanted,
+            as_of=moment,
+            preset=preset,
+            read_filters=not no_filters,
+            extractive=extractive,
+        )
+        answer = follow(events, quiet=session.json)
         remember(session, answer)
         early = "" if session.json or answer.snapshot else before_the_first(base)
         # A refusal does not tell whether there was anything to read.

@@ -20,6 +20,8 @@ if TYPE_CHECKING:
 _TOLD = ("failed", "held", "rejected")
 _ORDER = ("added", "updated", "removed", "failed", "held", "rejected")
 _SHOWN = 200
+_GOOD = ("Nothing had changed.", "All of it was published already.")
+"""Reasons for which a run ends well without a snapshot."""
 
 
 def runs(found: Sequence[RunView]) -> Iterator[RenderableType]:
@@ -54,7 +56,7 @@ def one(view: RunView, items: Sequence[RunItem]) -> Iterator[RenderableType]:
         yield Text(f"and {len(told) - _SHOWN} more; `--json` names all.", style="dim")
     if any(item.state.value == "failed" for item in items):
         yield Text(f"Try them again with `{screen.go_on()} runs retry-failed {run.id[:8]}`.", no_wrap=True)
-    elif run.state.value == "rolled_back" and view.can_resume and run.reason != "Nothing had changed.":
+    elif run.state.value == "rolled_back" and view.can_resume and run.reason not in _GOOD:
         yield Text(f"Go on with `{screen.go_on()} runs resume {run.id[:8]}`.", no_wrap=True)
 
 
@@ -92,7 +94,7 @@ def _outcome(view: RunView) -> Text:
     if run.state.value == "published":
         return Text(f"published snapshot {run.target}", style="green")
     reason = screen.line(" ".join(run.reason.split()))
-    return Text(f"undone: {reason}" if reason else "undone", style="" if reason == "Nothing had changed." else "yellow")
+    return Text(f"undone: {reason}" if reason else "undone", style="" if reason in _GOOD else "yellow")
 
 
 def _under_way(view: RunView) -> str:

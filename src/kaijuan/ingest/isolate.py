@@ -6,6 +6,7 @@ The parent's side; what runs in the child is in parser_child.py, what they say t
 from __future__ import annotations
 
 import asyncio
+import atexit
 import os
 import subprocess
 import sys
@@ -17,7 +18,7 @@ from contextlib import suppress
 from importlib import import_module
 from typing import Any, cast
 
-from kaijuan import errors
+from kaijuan import errors, telemetry
 from kaijuan.core.documents import ParsedDocument
 from kaijuan.errors import (
     BrokenDocumentError,
@@ -351,6 +352,49 @@ class _Child:
             if pipe is not None:
                 with suppress(OSError):  # bytes still buffered for a process that is gone
                     pipe.close()
+
+
+class Sandbox:
+    """One process for native code that works on untrusted text, for callers that may block. Started when it is needed.
+
+    What a text breaks is lost for that text alone: `run` returns None, and the next call has a fresh process.
+    """
+
+    def __init__(self, *, seconds: float, memory_mb: int) -> None:
+        self._seconds = seconds
+        self._memory_mb = memory_mb
+        self._lock = threading.Lock()
+        self._child: _Child | None = None
+
+    def run(self, task: str, data: bytes, **arguments: int | float | str) -> Any:
+        """Return what the function at `task` ("module:function") makes of `data`, None where it broke or took too long.
+
+        What it returns must be plain data.
+        """
+        with self._lock:
+            child = self._child if self._child is not None and self._child.lives else self._fresh()
+            try:
+                reply = child.ask(
+                    {"task": task, "data": data, "name": task, "arguments": arguments}, seconds=self._seconds
+                )
+            except (DocumentError, _CrashedError, _RefusedError) as error:
+                telemetry.event("sandbox.failed", task=task, bytes=len(data), error=type(error).__name__)
+                return None
+            if child.is_worn(self._memory_mb):
+                self._end()
+            return reply.get("result")
+
+    def _fresh(self) -> _Child:
+        self._end()
+        self._child = _Child(self._memory_mb, Recognising(address="", threads=1, seconds=0.0))
+        atexit.register(self._end)
+        return self._child
+
+    def _end(self) -> None:
+        atexit.unregister(self._end)
+        if self._child is not None:
+            self._child.end()
+            self._child = None
 
 
 def _error_of(reply: Mapping[str, Any], name: str) -> DocumentError:

@@ -131,7 +131,8 @@ def _sync(path: Path) -> None:
 
 def _write_rows(archive: zipfile.ZipFile, rows: Iterator[tuple[str, Row]]) -> tuple[int, str, set[str]]:
     digest = hashlib.blake2b(digest_size=32)
-    count, needed = 0, set()
+    count = 0
+    needed: set[str] = set()
     with archive.open(_CATALOG, "w", force_zip64=True) as file:
         for table, row in rows:
             line = (json.dumps([table, {name: _plain(value) for name, value in row.items()}]) + "\n").encode()

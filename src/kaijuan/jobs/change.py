@@ -15,6 +15,8 @@ from kaijuan.index.write import Outbox
 from kaijuan.jobs.lease import still_held
 from kaijuan.jobs.report import Progress, RunReport, Stage, Tally, Waiting
 
+NOTHING = "Nothing had changed."
+NOTHING_MORE = "All of it was published already."
 Tell = Callable[[Progress], None]
 """Told how far a run is; called often, on the event loop."""
 
@@ -86,7 +88,9 @@ class Change:
             self.tell(Stage.INDEXING)
             snapshot = await self._publish(clock, reached)
         else:
-            await writer.catalog.roll_back(self.run, now=clock(), reason="Nothing had changed.")
+            await writer.catalog.roll_back(
+                self.run, now=clock(), reason=NOTHING_MORE if self.tally.snapshots else NOTHING
+            )
         sizes = await writer.catalog.counts(self.run.kb_id, snapshot)
         states = self.tally.states
         self._report = RunReport(

@@ -111,7 +111,8 @@ def lines_of(text: str) -> list[str]:
 async def _elsewhere(
     catalog: Catalog, blobs: BlobStore, kb: KnowledgeBase, gone: Sequence[DocumentId], words: Sequence[str]
 ) -> tuple[str, ...]:
-    mine, found = set(gone), set()
+    mine = set(gone)
+    found: set[str] = set()
     after = ""
     while page := await catalog.versions(kb.id, kb.head, after=after, limit=_MANY):
         after = page[-1].source

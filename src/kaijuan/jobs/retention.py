@@ -52,7 +52,7 @@ def wanted(snapshots: Sequence[Snapshot], settings: RetentionSettings, now: floa
     newest = {one.number for one in snapshots[-settings.keep_snapshots :]}
     followed = [*(after.created_at for after in snapshots[1:]), None]
     stay = []
-    for one, until in zip(snapshots, followed, strict=True):
+    for one, until in zip(snapshots, followed, strict=False):
         age = 0.0 if until is None else now - until
         # A clock that went backwards must not make anything look old.
         young = age <= max(settings.keep_days * DAY, settings.grace_seconds)

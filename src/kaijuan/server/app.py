@@ -16,6 +16,7 @@ from kaijuan import __version__
 from kaijuan.engine import Kaijuan
 from kaijuan.server import openai_compat, problems
 from kaijuan.server.edge import LOOPBACK, Edge, EdgeLimits
+from kaijuan.server.idempotency import Idempotent
 from kaijuan.server.mcp import Mounted
 from kaijuan.server.routes import (
     asking,
@@ -93,7 +94,7 @@ class _Application(FastAPI):
 
     def build_middleware_stack(self) -> ASGIApp:
         """Return all layers, the outermost first asked."""
-        return Edge(super().build_middleware_stack(), self.limits)
+        return Edge(Idempotent(super().build_middleware_stack(), self.state.service), self.limits)
 
 
 def _limits(engine: Kaijuan, host: str) -> EdgeLimits:

@@ -101,6 +101,9 @@ def service_of(request: Request) -> Service:
 
 
 async def _caller(request: Request) -> Who:
+    known = getattr(request.state, "who", None)
+    if isinstance(known, Who):
+        return known
     return await service_of(request).gate.caller(request)
 
 

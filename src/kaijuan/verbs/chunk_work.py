@@ -9,10 +9,12 @@ from kaijuan import registry
 from kaijuan.core import arguments
 from kaijuan.core.arguments import Moment, Targets
 from kaijuan.core.chunk_work import Wish, WorkKind
+from kaijuan.core.ids import ChunkId
 from kaijuan.core.spans import Span
 from kaijuan.errors import UsageError
 from kaijuan.ingest.chunkers.policy import AUTO
 from kaijuan.jobs import chunk_orders
+from kaijuan.jobs.chunk_levels import Around, around
 from kaijuan.jobs.chunk_orders import Footing, footing, restoring
 from kaijuan.jobs.rework import Orders, Worked, rework
 from kaijuan.jobs.work_views import WorkView, work_views
@@ -110,6 +112,10 @@ class ChunkWorking(Wired):
             document=version.document_id if version else None,
             ended=ended,
         )
+
+    async def around(self, chunk: str) -> Around:
+        """Return what a chunk is made of and what it is part of: sentences, parent, sections, document."""
+        return await around(self.catalog, self.blobs, await self._kb(), ChunkId(chunk), self._principals)
 
     async def _footing(self, chunks: Sequence[str]) -> Footing:
         return await footing(self.catalog, self.blobs, await self._kb(), self._principals, chunks)

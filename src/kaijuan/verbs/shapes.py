@@ -128,6 +128,8 @@ def answer_shape(answer: Answer) -> Json:
         "cache": answer.cache,
         "snapshot": answer.snapshot,
         "model": answer.model,
+        "fallback": answer.fallback,
+        "usage": plain(answer.usage),
         "trace_id": answer.trace_id,
         "timings_ms": _times(answer.timings_ms),
     }

@@ -14,6 +14,7 @@ import numpy as np
 
 from kaijuan.core.spans import Span
 from kaijuan.core.text.analyse import TermKind, analyse
+from kaijuan.core.text.characters import HAN
 from kaijuan.core.text.language import language_of
 from kaijuan.index.ports import Embedder
 
@@ -113,7 +114,8 @@ def topic_of(last: str, question: str) -> list[str]:
 def _content(text: str) -> list[Span]:
     """Return the content words of a text, codes and dates whole, in order and apart."""
     spans: list[Span] = []
-    for term in analyse(text):
+    # Whole codes before their parts.
+    for term in sorted(analyse(text), key=lambda term: (term.kind is not TermKind.CODE, -len(term.span), term.span)):
         if term.weak or term.kind not in _NAMING:
             continue
         if term.kind is TermKind.WORD and (_ASKING.fullmatch(term.span.of(text)) or len(term.span) < 2):
@@ -134,18 +136,41 @@ _ASKING = re.compile(
 
 def _with_topic(topic: Sequence[str], question: str) -> str:
     chinese = language_of(question) == "zh"
-    return f"{''.join(topic) if chinese else ' '.join(topic)}{'：' if chinese else ': '}{question}"
+    words = " ".join(topic)
+    return f"{_HAN_GAP.sub('', words)}{'：' if chinese else ': '}{question}"
+
+
+_HAN_GAP = re.compile(f"(?<=[{HAN}]) (?=[{HAN}])")
 
 
 async def _put_in_place(what: str, last: str, embedder: Embedder) -> str:
     """Return the last question with the words most like `what` replaced by it."""
-    spans = [span for span in _content(last) if span.of(last).lower() != what.lower()]
-    if not spans:
+    windows = [span for span in _windows(last) if span.of(last).lower() != what.lower()]
+    if not windows:
         return f"{last} {what}"
     # Two cities are more alike than a city and a rule: meaning tells which words the new ones stand for.
-    words = [span.of(last) for span in spans]
-    vectors = await embedder.embed_passages(list(dict.fromkeys([*words, what])))
-    place = {word: at for at, word in enumerate(dict.fromkeys([*words, what]))}
-    likeness = [float(np.dot(vectors[place[word]], vectors[place[what]])) for word in words]
-    chosen = spans[int(np.argmax(likeness))]
-    return f"{last[: chosen.start]}{what}{last[chosen.end :]}"
+    texts = list(dict.fromkeys([what, *(span.of(last) for span in windows)]))
+    vectors = await embedder.embed_passages(texts)
+    place = {text: at for at, text in enumerate(texts)}
+    likeness = [float(np.dot(vectors[0], vectors[place[span.of(last)]])) for span in windows]
+    chosen = windows[int(np.argmax(likeness))]
+    before = last[: chosen.start]
+    # "after ten years" after "after": said once.
+    first, _, rest = what.partition(" ")
+    repeated = rest and before.lower().rstrip().endswith(f" {first.lower()}")
+    return f"{before}{rest if repeated else what}{last[chosen.end :]}"
+
+
+def _windows(text: str) -> list[Span]:
+    """Return the content words of a text, and what up to three of them in a row make together."""
+    words = _content(text)
+    return [
+        Span(words[first].start, words[last].end)
+        for first in range(len(words))
+        for last in range(first, min(first + _LONGEST_WINDOW, len(words)))
+        if not text[words[first].start : words[last].end].count("\n")
+        and all(words[at + 1].start - words[at].end <= 1 for at in range(first, last))
+    ]
+
+
+_LONGEST_WINDOW = 3

@@ -14,9 +14,9 @@ from difflib import SequenceMatcher
 from statistics import fmean
 
 from kaijuan.core.text.language import language_of
+from kaijuan.core.text.values import amount_of, day_of, says_amount, says_day
 from kaijuan.evals.answers.items import Groups
 from kaijuan.evals.answers.normalise import plain, tokens, words
-from kaijuan.core.text.values import amount_of, day_of, says_amount, says_day
 
 SHORT = 25
 """Tokens of the longest expected answer that is looked for word by word; a longer one is said in other words."""

@@ -15,9 +15,9 @@ from kaijuan.core.text.analyse import keys_of
 from kaijuan.core.text.normalise import folded
 from kaijuan.core.text.sentences import sentences
 from kaijuan.core.text.stopwords import CHINESE, ENGLISH
+from kaijuan.core.text.values import values_of
 from kaijuan.evals.answers.correctness import has_run
 from kaijuan.evals.answers.normalise import words
-from kaijuan.core.text.values import values_of
 
 MOST_WORDS = 0.8
 """Share of a statement's content words that the cited words must have."""

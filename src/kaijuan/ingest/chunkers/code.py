@@ -15,9 +15,10 @@ from functools import partial
 from kaijuan.core.documents import Block, BlockKind
 from kaijuan.core.spans import Span
 from kaijuan.ingest.chunkers.atomic import leading
+from kaijuan.ingest.chunkers.outlining import outline_of
 from kaijuan.ingest.chunkers.split import Cuts, blank_line_cuts, line_cuts
 from kaijuan.ingest.chunkers.structural import section_units
-from kaijuan.ingest.chunkers.syntax import Outline, grammars_mark, outline
+from kaijuan.ingest.chunkers.syntax import Outline, grammars_mark
 from kaijuan.ingest.chunkers.units import Path, Unit, drafts_of, strategy_mark
 from kaijuan.ingest.ports import ChunkDraft, Tokenizer
 from kaijuan.ingest.settings import CutSettings
@@ -67,7 +68,7 @@ def _code(text: str, run: Sequence[Block], syntax: str, path: Path) -> Iterator[
     """Yield the units of neighbouring blocks in one language."""
     start, end = run[0].span.start, run[-1].span.end
     code = text[start:end]
-    found = outline(code, syntax)
+    found = outline_of(code, syntax)
     if found is None or not found.tops:
         for block in run:
             yield Unit(span=block.span, path=path, levels=_BLANK, parent=path, joins=True)

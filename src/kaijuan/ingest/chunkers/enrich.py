@@ -43,7 +43,8 @@ def enriched(
     children = sum(draft.level is ChunkLevel.CHILD for draft in made)
     if not settings.summaries or children < settings.summary_chunks:
         return made
-    own = _document(settings, text, blocks, tokenizer)
+    excluded = [draft.span for draft in made if draft.level is ChunkLevel.EXCLUDED]
+    own = _document(settings, text, blocks, tokenizer, excluded)
     return made if own is None else [own, *(_below(draft) for draft in made)]
 
 
@@ -54,11 +55,13 @@ def _below(draft: ChunkDraft) -> ChunkDraft:
     return replace(draft, parent=draft.parent + 1)
 
 
-def _document(settings: ChunkSettings, text: str, blocks: Sequence[Block], tokenizer: Tokenizer) -> ChunkDraft | None:
+def _document(
+    settings: ChunkSettings, text: str, blocks: Sequence[Block], tokenizer: Tokenizer, excluded: Sequence[Span]
+) -> ChunkDraft | None:
     def size(said: str) -> int:
         return len(tokenizer.token_spans(said))
 
-    spans = summary(text, blocks, settings.summary_tokens, size)
+    spans = summary(text, blocks, settings.summary_tokens, size, excluded)
     headings = [" ".join(block.span.of(text).split()) for block in blocks if block.kind is BlockKind.HEADING]
     outline = [heading for heading in dict.fromkeys(headings) if len(heading) <= _LONGEST_HEADING][:_MOST_HEADINGS]
     said = "\n".join(span.of(text) for span in spans) or "\n".join(outline)

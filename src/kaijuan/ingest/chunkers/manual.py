@@ -18,7 +18,6 @@ from kaijuan.ingest.chunkers.units import Path, common
 from kaijuan.ingest.ports import ChunkDraft, Tokenizer
 
 CHANGED = "the passage has changed or is gone"
-_CUT = "it is no chunk of its own any more"
 _LAST = "nothing would be left to search"
 
 
@@ -183,17 +182,59 @@ def _edit(bench: _Bench, one: ChunkWork, place: Span) -> str:
 
 
 def _exclude(bench: _Bench, place: Span) -> str:
-    inside = [piece for piece in bench.within(place) if piece.draft.level is ChunkLevel.CHILD]
-    if not inside:
-        return _CUT
-    searched = sum(piece.draft.level is ChunkLevel.CHILD and not piece.is_question for piece in bench.pieces)
-    if searched == len(inside):
+    """Let no chunk that is searched, and no parent that is read, hold a character of a place."""
+    inside = bench.within(place)
+    left = [part for piece in bench.pieces for part in _clear(bench, piece, place)]
+    if not any(piece.draft.level is ChunkLevel.CHILD and not piece.is_question for piece in left):
         return _LAST
-    for piece in inside:
-        piece.draft = replace(piece.draft, level=ChunkLevel.EXCLUDED, origin=ORIGINS[WorkKind.EXCLUDE])
-    # A question to what nobody is to find is not asked any more.
-    bench.pieces = [piece for piece in bench.pieces if not (piece.is_question and place.contains(piece.span))]
+    paths = [piece.draft.title_path for piece in inside]
+    draft = ChunkDraft(
+        level=ChunkLevel.EXCLUDED,
+        span=place,
+        parent=None,
+        title_path=common(paths) if paths else bench.path_at(place),
+        tokens=bench.tokens(place.of(bench.text)),
+        origin=ORIGINS[WorkKind.EXCLUDE],
+    )
+    bench.pieces = [*left, _Piece(draft=draft, family=bench.home(place, inside))]
+    for family in [at for at, parent in enumerate(bench.parents) if parent.span.intersect(place) is not None]:
+        _part(bench, family, place)
     return ""
+
+
+def _clear(bench: _Bench, piece: _Piece, place: Span) -> list[_Piece]:
+    """Return what is left of a chunk outside a place: all, the parts before and after, or nothing."""
+    span = piece.span
+    if span.intersect(place) is None:
+        return [piece]
+    if piece.draft.level is ChunkLevel.EXCLUDED:
+        return [] if place.contains(span) else [piece]
+    parts = [Span(span.start, max(span.start, place.start)), Span(min(span.end, place.end), span.end)]
+    kept = [part for part in (trim(bench.text, part) for part in parts) if len(part)]
+    if piece.is_question:
+        # It is answered by one of the parts at most; by the longer one, then.
+        kept = sorted(kept, key=len)[-1:]
+    return [
+        _Piece(draft=replace(piece.draft, span=part, tokens=bench.tokens(part.of(bench.text))), family=piece.family)
+        for part in kept
+    ]
+
+
+def _part(bench: _Bench, family: int, place: Span) -> None:
+    whole = bench.parents[family]
+    halves = {
+        "before": trim(bench.text, Span(whole.span.start, max(whole.span.start, place.start))),
+        "after": trim(bench.text, Span(min(whole.span.end, place.end), whole.span.end)),
+        "within": place,
+    }
+    homes: dict[str, int] = {}
+    for piece in [piece for piece in bench.pieces if piece.family == family]:
+        half = "within" if place.contains(piece.span) else "before" if piece.span.end <= place.start else "after"
+        if half not in homes:
+            span = halves[half]
+            homes[half] = len(bench.parents)
+            bench.parents.append(replace(whole, span=span, tokens=bench.tokens(span.of(bench.text))))
+        piece.family = homes[half]
 
 
 def _ask(bench: _Bench, one: ChunkWork, place: Span) -> str:

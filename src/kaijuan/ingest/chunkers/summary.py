@@ -42,12 +42,15 @@ class _Said:
     words: frozenset[str]
 
 
-def summary(text: str, blocks: Sequence[Block], most_tokens: int, size: Callable[[str], int]) -> list[Span]:
+def summary(
+    text: str, blocks: Sequence[Block], most_tokens: int, size: Callable[[str], int], avoid: Sequence[Span] = ()
+) -> list[Span]:
     """Return the sentences of a summary in reading order, together at most `most_tokens` as `size` measures them.
 
-    Linear in the number of blocks. No sentence fits, no summary.
+    None shares a character with the spans to `avoid`. Linear in the number of blocks. No sentence fits, no summary.
     """
-    said = _spread(list(_candidates(text, blocks)))
+    found = _candidates(text, blocks)
+    said = _spread([one for one in found if all(one.span.intersect(place) is None for place in avoid)])
     if not said:
         return []
     shared = Counter(word for one in said for word in one.words)

@@ -12,6 +12,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import cache
 from importlib import metadata
+from importlib.util import find_spec
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -105,10 +106,23 @@ def _bound(line: str) -> set[str]:
     return set(_WORD.findall(names)) - _COMMON
 
 
-def outline(text: str, syntax: str) -> Outline | None:
-    """Return the outline of code, None where there is no grammar for it. Linear in the length of `text`."""
+def _language(syntax: str) -> str:
     language = syntax.lower()
-    language = _ALSO.get(language, LANGUAGES.get(language, language))
+    return _ALSO.get(language, LANGUAGES.get(language, language))
+
+
+def has_grammar(syntax: str) -> bool:
+    """Say whether there is a grammar for a language, and it is installed."""
+    grammars = _GRAMMARS.get(_language(syntax), ())
+    return bool(grammars) and all(find_spec(module) is not None for module, _ in grammars)
+
+
+def outline(text: str, syntax: str) -> Outline | None:
+    """Return the outline of code, None where there is no grammar for it. Linear in the length of `text`.
+
+    Runs native code: for untrusted text call `outlining.outline_of`.
+    """
+    language = _language(syntax)
     if language not in _GRAMMARS or len(text) > MOST_CHARACTERS:
         return None
     data = text.encode("utf-8", "surrogatepass")

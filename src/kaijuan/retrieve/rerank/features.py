@@ -12,17 +12,20 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
+from kaijuan.retrieve.ports import Words
 from kaijuan.retrieve.rerank.terms import Asked, Floats, Numbers, Text, negated
 
 FEATURES = (
     *("fused", "fused_gap", "dense", "dense_gap", "dense_listed", "lexical", "lexical_listed", "agreement"),
     *("coverage", "coverage_rare", "pairs", "window", "phrase", "exact", "exact_missing", "rarest"),
     *("title", "path", "title_only", "polarity", "length", "siblings", "leader"),
+    *("soft", "soft_rare", "soft_telling", "soft_least", "soft_title"),
 )
 """Names of the columns, in their order."""
 WINDOW = 32
 """Words of a text within which terms stand together: about a sentence or two."""
 _LONG_TEXT = 400.0
+_LEAST = 1e-6
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -33,6 +36,9 @@ class Facts:
     text: Text
     title: Numbers
     path: Numbers
+    pieces: Numbers
+    """Pieces of words of the text, and of title and headings, each once; empty where nothing compares them."""
+    pieces_above: Numbers
     dense: float | None
     lexical: float | None
     fused: float
@@ -47,12 +53,17 @@ class _Matched:
     """For each candidate: places in its words, and the question's term at each of them."""
 
 
-def features_of(asked: Asked, candidates: Sequence[Facts]) -> Floats:
-    """Return one row a candidate, shape (candidates, len(FEATURES))."""
+def features_of(asked: Asked, candidates: Sequence[Facts], words: Words | None = None) -> Floats:
+    """Return one row a candidate, shape (candidates, len(FEATURES)). Without `words` nothing is compared softly."""
     if not candidates:
         return np.zeros((0, len(FEATURES)))
     matched = _match(asked, candidates)
-    columns = {**_routes(candidates), **_words(asked, candidates, matched), **_documents(candidates)}
+    columns = {
+        **_routes(candidates),
+        **_words(asked, candidates, matched),
+        **_documents(candidates),
+        **_soft(asked, candidates, words),
+    }
     return np.stack([columns[name] for name in FEATURES], axis=1)
 
 
@@ -205,6 +216,41 @@ def _polarity(asked: Asked, places: tuple[Numbers, Numbers], candidate: Facts) -
     fitting = np.unique(terms[agrees])
     total = float(asked.weights[found].sum())
     return float(asked.weights[fitting].sum()) / total if total else 1.0
+
+
+def _soft(asked: Asked, candidates: Sequence[Facts], words: Words | None) -> dict[str, Floats]:
+    """Compare each piece of the question with the most like piece of a text: MaxSim (Khattab and Zaharia, 2020).
+
+    Over word vectors, not over the network's states: it finds other forms and near synonyms, and is nearly free.
+    """
+    names = ("soft", "soft_rare", "soft_telling", "soft_least", "soft_title")
+    if words is None or not len(asked.pieces):
+        return {name: np.zeros(len(candidates)) for name in names}
+    rarity = words.rarities(asked.pieces).astype(np.float64) + _LEAST
+    inside = _likest(words, asked.pieces, [candidate.pieces for candidate in candidates])
+    above = _likest(words, asked.pieces, [candidate.pieces_above for candidate in candidates])
+    both = np.maximum(inside, above)
+    # What every candidate has tells none apart.
+    telling = rarity * (1.0 - both.mean(axis=0)) + _LEAST
+    rarest = np.argsort(-rarity, kind="stable")[: max(1, len(rarity) // 4)]
+    return {
+        "soft": both.mean(axis=1),
+        "soft_rare": both @ rarity / rarity.sum(),
+        "soft_telling": both @ telling / telling.sum(),
+        "soft_least": both[:, rarest].mean(axis=1),
+        "soft_title": above @ rarity / rarity.sum(),
+    }
+
+
+def _likest(words: Words, asked: Numbers, texts: Sequence[Numbers]) -> Floats:
+    """Return the highest cosine of each piece asked for among a text's pieces, shape (texts, pieces); 0 for none."""
+    held = np.unique(np.concatenate([*texts, asked[:0]]))
+    likeness = words.vectors(asked) @ words.vectors(held).T if len(held) else np.zeros((len(asked), 0))
+    best = np.zeros((len(texts), len(asked)))
+    for row, text in enumerate(texts):
+        if len(text):
+            best[row] = likeness[:, np.searchsorted(held, text)].max(axis=1)
+    return np.clip(best, 0.0, 1.0)
 
 
 def _documents(candidates: Sequence[Facts]) -> dict[str, Floats]:

@@ -13,6 +13,7 @@ import numpy.typing as npt
 from kaijuan.core.text.analyse import WEIGHTS, TermKind, analyse, keys_of
 from kaijuan.core.text.bm25 import term_id
 from kaijuan.core.text.characters import HAN
+from kaijuan.retrieve.ports import Words
 
 Numbers = npt.NDArray[np.uint32]
 Floats = npt.NDArray[np.float64]
@@ -24,6 +25,8 @@ _NEGATORS = frozenset(
     *("isn", "doesn", "don", "didn", "wasn", "won", "can't", "isn't", "doesn't", "don't", "didn't", "wasn't", "won't"),
 }
 NEGATIONS = np.array(sorted(term_id(word) for word in _NEGATORS), dtype=np.uint32)
+_LONGEST = 2000
+"""Characters of a question that are compared softly."""
 _LONG = 5.0
 """Letters from which a longer word says no more; a Han character counts as two and a half."""
 
@@ -48,6 +51,8 @@ class Asked:
     denied: npt.NDArray[np.bool_]
     """Which words the question itself denies."""
     pairs: Numbers
+    pieces: Numbers
+    """Pieces of words by their numbers, each once; empty where nothing compares them."""
 
 
 def numbers(keys: Sequence[str]) -> Numbers:
@@ -61,20 +66,21 @@ def read_text(text: str) -> Text:
     return Text(words=numbers(words), pairs=np.unique(numbers(["~" + pair for pair in pairs])))
 
 
-def read_question(text: str) -> Asked:
+def read_question(text: str, words: Words | None = None) -> Asked:
     """Return what a question asks for; where it holds nothing but function words, these."""
     terms = [term for term in analyse(text) if term.kind not in (TermKind.FORM, TermKind.LEAD)]
     telling = [term for term in terms if not term.weak] or terms
-    words = {term.text: term for term in telling if term.kind is not TermKind.BIGRAM}
+    named = {term.text: term for term in telling if term.kind is not TermKind.BIGRAM}
     denials = [term.span.end for term in terms if term.text in _NEGATORS]
     return Asked(
-        words=numbers(list(words)),
-        weights=np.array([_weight(term.text, term.kind) for term in words.values()], dtype=np.float64),
-        exact=np.array([_is_exact(term.text, term.kind) for term in words.values()], dtype=np.bool_),
+        words=numbers(list(named)),
+        weights=np.array([_weight(term.text, term.kind) for term in named.values()], dtype=np.float64),
+        exact=np.array([_is_exact(term.text, term.kind) for term in named.values()], dtype=np.bool_),
         denied=np.array(
-            [any(0 <= term.span.start - end <= 1 for end in denials) for term in words.values()], dtype=np.bool_
+            [any(0 <= term.span.start - end <= 1 for end in denials) for term in named.values()], dtype=np.bool_
         ),
         pairs=np.unique(numbers([term.text for term in telling if term.kind is TermKind.BIGRAM])),
+        pieces=words.pieces([text[:_LONGEST]])[0] if words else numbers([]),
     )
 
 

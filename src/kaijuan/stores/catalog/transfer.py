@@ -22,7 +22,9 @@ _bases, _runs, _versions = tables.knowledge_base, tables.ingestion_run, tables.d
 def carried() -> list[Table]:
     """Return the tables whose rows belong to one base and go with it, parents first."""
     return [
-        table for table in tables.metadata.sorted_tables if table.name not in _LEFT_OUT and _rows_of(table, KbId(""))
+        table
+        for table in tables.metadata.sorted_tables
+        if table.name not in _LEFT_OUT and _rows_of(table, KbId("")) is not None
     ]
 
 

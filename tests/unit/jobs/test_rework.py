@@ -4,16 +4,20 @@ from __future__ import annotations
 
 from collections.abc import AsyncIterator, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from itertools import pairwise
 from pathlib import Path
 
 import pytest
 
+from kaijuan import registry
 from kaijuan.core.chunk_work import Wish, WorkKind
 from kaijuan.core.documents import Chunk, ChunkLevel
 from kaijuan.core.spans import Span
 from kaijuan.errors import NotFoundError, UsageError
 from kaijuan.index.ports import Vectors
+from kaijuan.ingest.chunkers.policy import ChunkPolicy
+from kaijuan.ingest.settings import ChunkSettings
 from kaijuan.jobs import chunk_orders
 from kaijuan.jobs.chunk_orders import footing, restoring
 from kaijuan.jobs.rework import Orders, Worked, rework
@@ -23,6 +27,7 @@ from kaijuan.testing.embedders import HashEmbedder
 from kaijuan.testing.workshop import ROOT, Workshop
 
 EVERYONE = frozenset({"all"})
+SIZES = ChunkSettings(child_tokens=20, child_overlap=0.0, max_tokens=48, parent_tokens=48, summaries=False)
 HANDBOOK = "\n\n".join(
     [
         "员工每年有十天年假，须提前三天申请。",
@@ -95,6 +100,7 @@ class Desk:
 async def desk(tmp_path: Path) -> AsyncIterator[Desk]:
     counting = Counting()
     shop = Workshop(tmp_path, embedder=CachedEmbedder(counting, tmp_path / "v.db", max_bytes=2**20))
+    shop.ingest = replace(shop.ingest, chunking=ChunkPolicy(SIZES, partial(registry.load, "chunker")))
     await shop.add({"handbook": HANDBOOK, "other": "Nothing to do with it."})
     yield Desk(shop, counting)
     await shop.embedder.close()
@@ -140,8 +146,6 @@ async def test_neighbours_are_merged_whatever_their_parents(desk: Desk) -> None:
     children = await desk.children()
     pair = next((a, b) for a, b in pairwise(children) if a.parent_id != b.parent_id)
     whole = Span(pair[0].span.start, pair[1].span.end)
-    shop = desk.shop
-    shop.ingest = replace(shop.ingest, chunking=_Roomy(shop.ingest.chunking))
     await desk.do(Wish(kind=WorkKind.MERGE, span=whole), pair[0])
     said = await desk.said()
     assert len(said) == len(before) - 1
@@ -151,19 +155,6 @@ async def test_neighbours_are_merged_whatever_their_parents(desk: Desk) -> None:
         assert child.parent_id is not None
         assert chunks[child.parent_id].span.contains(child.span)
     await desk.settled()
-
-
-class _Roomy:
-    """The same policy with more room for what people make."""
-
-    def __init__(self, inner: object) -> None:
-        self._inner = inner
-        self.limit = 200
-
-    def __getattr__(self, name: str) -> object:
-        if name == "given":
-            return lambda similarity: _Roomy(self._inner.given(similarity))  # type: ignore[attr-defined]
-        return getattr(self._inner, name)
 
 
 async def test_excluded_it_is_no_point_and_comes_back(desk: Desk) -> None:
@@ -363,6 +354,6 @@ async def test_wrong_wishes_say_what_is_wrong(desk: Desk) -> None:
         await ground(first, (await desk.children("other"))[0])
     with pytest.raises(UsageError, match="Nobody has done anything"):
         await desk.restore(first.id)
-    with pytest.raises(UsageError, match="at most 16"):
+    with pytest.raises(UsageError, match="at most 48"):
         await desk.do(edit(first, "many words " * 40), first)
     assert (await desk.shop.kb()).head == 1
