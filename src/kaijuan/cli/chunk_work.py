@@ -138,7 +138,7 @@ def history(
     show_work(session_of(context, json), document, ended=True)
 
 
-def show_work(session: Session, document: str | None, *, ended: bool, as_of: int | float | None = None) -> None:
+def show_work(session: Session, document: str | None, *, ended: bool, as_of: int | float | str | None = None) -> None:
     """Print what was done to chunks and what became of it."""
     with session.open() as base:
         views = base.chunk_work(document, ended=ended, as_of=as_of)

@@ -68,9 +68,9 @@ def run(report: RunReport) -> Iterator[RenderableType]:
     for item in report.failed:
         yield Text.assemble(("✗ ", "red"), screen.place(item.source))
         yield Padding(Text.assemble((item.code, "red"), ": ", screen.lines(item.message)), (0, 0, 0, 4), expand=False)
-    for one in report.held:
-        yield Text.assemble(("‖ ", "yellow"), screen.place(one.source))
-        told = Text.assemble((one.review[:8], "yellow"), ": ", screen.lines(one.reasons))
+    for held in report.held:
+        yield Text.assemble(("‖ ", "yellow"), screen.place(held.source))
+        told = Text.assemble((held.review[:8], "yellow"), ": ", screen.lines(held.reasons))
         yield Padding(told, (0, 0, 0, 4), expand=False)
     if report.held:
         said = f"Look at them with `{screen.go_on()} review list`; then approve or reject each."

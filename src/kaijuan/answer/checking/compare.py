@@ -241,7 +241,7 @@ def _alike(one: Token, other: Token) -> bool:
         return one.kind is TokenKind.DAY or one.amount is other.amount
     if one.measure or other.measure:
         return bool(one.measure and other.measure) and one.measure.dimension == other.measure.dimension  # type: ignore[union-attr]
-    return bool(one.amount and other.amount) and one.amount.unit == other.amount.unit  # type: ignore[union-attr]
+    return bool(one.amount and other.amount) and one.amount.unit == other.amount.unit
 
 
 def _assembled(token: Token, evidence: Evidence) -> bool:

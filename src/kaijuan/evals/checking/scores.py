@@ -43,13 +43,17 @@ async def examine(pairs: Sequence[Pair], embedder: Embedder) -> list[Examined]:
     found: list[Examined] = []
     for at in range(0, len(pairs), BATCH):
         some = pairs[at : at + BATCH]
-        compared = await asyncio.to_thread(lambda some=some: [compare(pair.claim, pair.evidence) for pair in some])
+        compared = await asyncio.to_thread(_compared, some)
         cosines = await cosines_of([pair.claim for pair in some], compared, embedder)
         found += [
             Examined(pair=pair, comparison=comparison, cosine=cosine, quoted=quoted(claim_of(pair)))
             for pair, comparison, cosine in zip(some, compared, cosines, strict=True)
         ]
     return found
+
+
+def _compared(pairs: Sequence[Pair]) -> list[Comparison]:
+    return [compare(pair.claim, pair.evidence) for pair in pairs]
 
 
 async def verdicts_of(pairs: Sequence[Pair], embedder: Embedder) -> list[Verdict]:

@@ -57,9 +57,9 @@ def _table(text: str, block: Block, language: str) -> str:
         said += [f"每行是一个{key}"] if key else []
         return "，".join(said)
     size = f" of {rows} rows and {columns} columns" if rows else ""
-    said = f"Table{size}" + (f" with columns {', '.join(names)}" if names and not rows else "")
-    said += f": {', '.join(names)}" if names and rows else ""
-    return f"{said}; one row for each {key}" if key else said
+    table = f"Table{size}" + (f" with columns {', '.join(names)}" if names and not rows else "")
+    table += f": {', '.join(names)}" if names and rows else ""
+    return f"{table}; one row for each {key}" if key else table
 
 
 def _key(text: str, table: Table) -> str:

@@ -82,7 +82,7 @@ class ChunkPolicy:
 
     def _chunker(self, word: str) -> Chunker:
         main = self._load(word)(self._sizes)
-        others = {kind: self._load(own)(self._sizes) for kind, own in self._settings.by_block.items() if own != word}
+        others: dict[str, Chunker] = {kind: self._load(own)(self._sizes) for kind, own in self._settings.by_block.items() if own != word}
         return MixedChunker(main, others) if others else main
 
     def strategy(self, kind: str, shape: str, source: str = "", named: str = "") -> str:
