@@ -83,6 +83,7 @@ BUILT_IN = MappingProxyType(
         ("source", "git"): ("kaijuan.ingest.sources.git:GitSource", ""),
         ("source", "s3"): ("kaijuan.ingest.sources.s3:S3Source", "s3"),
         ("source", "sql"): ("kaijuan.ingest.sources.sql:SqlSource", ""),
+        ("words", "onboard"): ("kaijuan.models.embedders.e5_words:E5Words", ""),
     }
 )
 """Word to class, and the extra to install when its import fails."""

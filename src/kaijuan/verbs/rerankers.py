@@ -25,7 +25,7 @@ def make_reranker(settings: RerankerSettings, cache: Path, *, embedder: str, cha
     kind = registry.load("reranker", settings.name)
     made: Reranker
     if settings.name == ONBOARD:
-        made = kind(embedder)
+        made = kind(embedder, registry.load("words", ONBOARD)(cache))
     elif settings.name == CHAT:
         if chat is None:
             raise UsageError(
