@@ -255,6 +255,19 @@ embedding_space = Table(
     Column("share", Double, nullable=False),
     Column("created_at", Double, nullable=False),
     Column("changed_at", Double, nullable=False),
+    Column("note", Text, nullable=False, server_default=text("''")),
+    Column("answers", Integer, nullable=False, server_default=text("0")),
+)
+
+model_trial = Table(
+    "model_trial",
+    metadata,
+    Column("id", _WORD, primary_key=True),
+    Column("kb_id", _WORD, ForeignKey("knowledge_base.id"), nullable=False),
+    Column("model", _WORD, nullable=False),
+    Column("created_at", Double, nullable=False),
+    Column("body", Text, nullable=False),
+    Index(None, "kb_id", "model", "created_at"),
 )
 
 outbox = Table(

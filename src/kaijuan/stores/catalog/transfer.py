@@ -12,7 +12,9 @@ from kaijuan.errors import CorruptStoreError, UsageError
 from kaijuan.index.catalog import RunState
 from kaijuan.stores.catalog import tables
 
-_LEFT_OUT = frozenset({"tenant", "lease", "outbox", "trace", "source_mark", "embedding_space", "alembic_version"})
+_LEFT_OUT = frozenset(
+    {"tenant", "lease", "outbox", "trace", "source_mark", "embedding_space", "model_trial", "alembic_version"}
+)
 """What belongs to this home: who is at work, what was asked, how files looked here, and which index serves."""
 IMPORT = "import"
 _MANY = 1000
