@@ -21,6 +21,7 @@ from kaijuan.index.catalog_conversations import Conversations
 from kaijuan.index.catalog_glossary import GlossaryReader, GlossaryWriter
 from kaijuan.index.history import CatalogHistory
 from kaijuan.index.identity import People
+from kaijuan.index.model_spaces import ModelSpaces
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -355,5 +356,5 @@ class CatalogReader(AccessReader, GlossaryReader, ChunkWorkReader, Protocol):
     async def close(self) -> None: ...
 
 
-class Catalog(CatalogWriter, CatalogReader, CatalogHistory, People, Conversations, Protocol):
+class Catalog(CatalogWriter, CatalogReader, CatalogHistory, ModelSpaces, People, Conversations, Protocol):
     """The whole catalog."""

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from enum import StrEnum
 from typing import TYPE_CHECKING, Any, Protocol
 
 from kaijuan.core.documents import Version
@@ -48,33 +47,6 @@ class SourceMark:
     mark: str
     fingerprint: str
     """Of all settings that decide what becomes of a source; another one makes the mark void."""
-
-
-class SpaceState(StrEnum):
-    """Where the index space of an embedding model stands."""
-
-    BUILDING = "building"
-    READY = "ready"
-    SERVING = "serving"
-    FORMER = "former"
-    """It served before, is kept up to date, and can serve again at once."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ModelSpace:
-    """One embedding model of a knowledge base and the index space of its vectors."""
-
-    name: str
-    space: str
-    settings: str
-    """JSON of the embedder's settings, without secrets."""
-    fingerprint: str
-    dimensions: int
-    state: SpaceState
-    share: float = 0.0
-    """Share of the questions that are asked of it too, from 0 to 1."""
-    created_at: float = 0.0
-    changed_at: float = 0.0
 
 
 class CatalogHistory(Protocol):
@@ -141,18 +113,6 @@ class CatalogHistory(Protocol):
 
     async def versions_by_content(self, kb: KbId, snapshot: int, hashes: Collection[str]) -> list[Version]:
         """Return visible versions with one of these content hashes, by source."""
-
-    async def spaces_of_models(self, kb: KbId) -> list[ModelSpace]:
-        """Return the models of a base by name."""
-
-    async def save_model_space(self, kb: KbId, space: ModelSpace) -> None:
-        """Keep a model, in place of an earlier state of it."""
-
-    async def drop_model_space(self, kb: KbId, name: str) -> None:
-        """Forget a model; quiet when it is not known."""
-
-    async def switch_model(self, kb: KbId, name: str, *, now: float) -> None:
-        """Let the space of a model serve readers from now on; the one that served is a former one. Atomic."""
 
     async def check_integrity(self) -> list[str]:
         """Return what the database finds wrong with itself: one sentence a fault, none when it is whole."""

@@ -7,6 +7,7 @@ from sqlalchemy import Connection, select, update
 from kaijuan.core.ids import KbId, stable_id
 from kaijuan.errors import NotFoundError
 from kaijuan.index.catalog import KnowledgeBase
+from kaijuan.index.model_spaces import SpaceState
 from kaijuan.stores.catalog import rows, tables
 from kaijuan.stores.catalog.connection import insert_missing
 
@@ -65,3 +66,7 @@ def set_space(connection: Connection, kb: KbId, space: str) -> None:
     """Record the index space that serves readers from now on."""
     kb_by_id(connection, kb)
     connection.execute(update(_bases).where(_bases.c.id == kb).values(space=space))
+    # A rebuild makes another space for the same model.
+    models = tables.embedding_space
+    serving = (models.c.kb_id == kb, models.c.state == SpaceState.SERVING.value)
+    connection.execute(update(models).where(*serving).values(space=space))

@@ -1,23 +1,21 @@
-"""What runs say of themselves, documents that moved, and models with their spaces."""
+"""What runs say of themselves, and documents that moved."""
 
 from __future__ import annotations
 
 from collections.abc import Collection
-from typing import Any
 
-from sqlalchemy import Connection, Row, delete, func, insert, select, update
+from sqlalchemy import Connection, func, select, update
 
 from kaijuan.core.documents import Version
 from kaijuan.core.ids import DocumentId, KbId, RunId, VersionId
 from kaijuan.errors import NotFoundError, UsageError
 from kaijuan.index.catalog import RunState
-from kaijuan.index.history import ModelSpace, RunNote, SpaceState
+from kaijuan.index.history import RunNote
 from kaijuan.stores.catalog import rows, tables
-from kaijuan.stores.catalog.bases import kb_by_id, set_space
 from kaijuan.stores.catalog.connection import batches, insert_missing
 from kaijuan.stores.catalog.publishing import visible_at
 
-_runs, _spaces, _versions = tables.ingestion_run, tables.embedding_space, tables.document_version
+_runs, _versions = tables.ingestion_run, tables.document_version
 _bindings = tables.acl_binding
 
 
@@ -88,63 +86,3 @@ def versions_by_content(connection: Connection, kb: KbId, snapshot: int, hashes:
         query = select(_versions).where(*visible_at(kb, snapshot), _versions.c.content_hash.in_(batch))
         found += [rows.version_of(row) for row in connection.execute(query)]
     return sorted(found, key=lambda version: version.source)
-
-
-# --- models ------------------------------------------------------------------------------------------------------
-
-
-def spaces_of_models(connection: Connection, kb: KbId) -> list[ModelSpace]:
-    """Return the models of a base by name."""
-    query = select(_spaces).where(_spaces.c.kb_id == kb).order_by(_spaces.c.name)
-    return [_space_of(row) for row in connection.execute(query)]
-
-
-def _space_of(row: Row[Any]) -> ModelSpace:
-    return ModelSpace(
-        name=row.name,
-        space=row.space,
-        settings=row.settings,
-        fingerprint=row.fingerprint,
-        dimensions=row.dimensions,
-        state=SpaceState(row.state),
-        share=row.share,
-        created_at=row.created_at,
-        changed_at=row.changed_at,
-    )
-
-
-def save_model_space(connection: Connection, kb: KbId, space: ModelSpace) -> None:
-    """Keep a model, in place of an earlier state of it."""
-    drop_model_space(connection, kb, space.name)
-    values = {
-        "kb_id": kb,
-        "name": space.name,
-        "space": space.space,
-        "settings": space.settings,
-        "fingerprint": space.fingerprint,
-        "dimensions": space.dimensions,
-        "state": space.state.value,
-        "share": space.share,
-        "created_at": space.created_at,
-        "changed_at": space.changed_at,
-    }
-    connection.execute(insert(_spaces), values)
-
-
-def drop_model_space(connection: Connection, kb: KbId, name: str) -> None:
-    """Forget a model."""
-    connection.execute(delete(_spaces).where(_spaces.c.kb_id == kb, _spaces.c.name == name))
-
-
-def switch_model(connection: Connection, kb: KbId, name: str, now: float) -> None:
-    """Let the space of a model serve readers, and the one that served be a former one."""
-    kb_by_id(connection, kb)
-    wanted = next((space for space in spaces_of_models(connection, kb) if space.name == name), None)
-    if wanted is None or wanted.state is SpaceState.BUILDING:
-        raise UsageError(f"The model {name!r} is not ready.", hint="`kaijuan models list` shows how far it is.")
-    serving = (_spaces.c.kb_id == kb, _spaces.c.state == SpaceState.SERVING.value, _spaces.c.name != name)
-    connection.execute(update(_spaces).where(*serving).values(state=SpaceState.FORMER.value, changed_at=now))
-    mine = (_spaces.c.kb_id == kb, _spaces.c.name == name)
-    values = {"state": SpaceState.SERVING.value, "share": 0.0, "changed_at": now}
-    connection.execute(update(_spaces).where(*mine).values(**values))
-    set_space(connection, kb, wanted.space)

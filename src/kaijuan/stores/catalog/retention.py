@@ -119,6 +119,8 @@ def _forget(connection: Connection, kb: KbId, documents: Sequence[DocumentId]) -
     connection.execute(delete(lines).where(lines.c.run_id.in_(mine), lines.c.source.in_(sources)))
     bindings = tables.acl_binding
     connection.execute(delete(bindings).where(bindings.c.kb_id == kb, bindings.c.resource.in_(documents)))
+    # Which documents answered a question is kept in the trials, whatever they say of it.
+    connection.execute(delete(tables.model_trial).where(tables.model_trial.c.kb_id == kb))
     for table in (tables.review, tables.source_mark):
         connection.execute(delete(table).where(table.c.kb_id == kb, table.c.source.in_(sources)))
     for table in _tables_with("document_id"):

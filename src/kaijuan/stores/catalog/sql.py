@@ -51,13 +51,14 @@ from kaijuan.stores.catalog import (
 from kaijuan.stores.catalog.connection import file_of, open_engine, url_of
 from kaijuan.stores.catalog.faults import translated
 from kaijuan.stores.catalog.sql_conversations import ConversationsOfReaders
+from kaijuan.stores.catalog.sql_models import ModelsOfBases
 from kaijuan.stores.catalog.sql_people import PeopleAndAccess
 
 _Result = TypeVar("_Result")
 _READERS = 4
 
 
-class SqlCatalog(PeopleAndAccess, ConversationsOfReaders):
+class SqlCatalog(PeopleAndAccess, ConversationsOfReaders, ModelsOfBases):
     """The catalog in an SQLite file (WAL), or in the database of an URL.
 
     Made in an instant; the file is opened and migrated at the first call. Several processes may use one file:

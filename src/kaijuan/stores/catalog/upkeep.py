@@ -13,7 +13,7 @@ from kaijuan.core.documents import Version
 from kaijuan.core.ids import DocumentId, KbId, RunId, VersionId
 from kaijuan.core.snapshots import SnapshotTag
 from kaijuan.index.catalog import KnowledgeBase
-from kaijuan.index.history import Dropped, ModelSpace, Row, RunNote, SourceMark
+from kaijuan.index.history import Dropped, Row, RunNote, SourceMark
 from kaijuan.stores.catalog import bases, notes, retention, transfer
 from kaijuan.stores.catalog import marks as source_marks
 from kaijuan.stores.catalog.faults import translated
@@ -118,22 +118,6 @@ class Upkeep:
     async def versions_by_content(self, kb: KbId, snapshot: int, hashes: Collection[str]) -> list[Version]:
         """Return visible versions with one of these content hashes."""
         return await self._read(notes.versions_by_content, kb, snapshot, hashes)
-
-    async def spaces_of_models(self, kb: KbId) -> list[ModelSpace]:
-        """Return the models of a base by name."""
-        return await self._read(notes.spaces_of_models, kb)
-
-    async def save_model_space(self, kb: KbId, space: ModelSpace) -> None:
-        """Keep a model."""
-        await self._write(notes.save_model_space, kb, space, durable=True)
-
-    async def drop_model_space(self, kb: KbId, name: str) -> None:
-        """Forget a model."""
-        await self._write(notes.drop_model_space, kb, name, durable=True)
-
-    async def switch_model(self, kb: KbId, name: str, *, now: float) -> None:
-        """Let the space of a model serve readers."""
-        await self._write(notes.switch_model, kb, name, now, durable=True)
 
     async def check_integrity(self) -> list[str]:
         """Return what the database finds wrong with itself."""
