@@ -21,7 +21,7 @@ from starlette.types import Receive, Scope, Send
 from kaijuan import __version__
 from kaijuan.core.identity import Action, Who
 from kaijuan.engine import Kaijuan
-from kaijuan.errors import KaijuanError, UsageError
+from kaijuan.errors import KaijuanError, NotFoundError, UsageError
 from kaijuan.server.problems import answer_problem, error_problem, request_id
 from kaijuan.server.service import Service
 from kaijuan.verbs.shapes import Json, answer_shape, citation_shape, fields_of, search_shape, version_shape
@@ -57,6 +57,8 @@ class Bench:
         who = self.who or request.scope[_SCOPE_KEY]
         name = kb or await self._only(who)
         if self.who is not None:
+            if Action.READ not in await self.service.gate.actions(who, name):
+                raise NotFoundError(f"There is no knowledge base {name!r}.")
             return self.service.gate.view(who, name)
         return await self.service.gate.enter(request, who, name, Action.READ)
 

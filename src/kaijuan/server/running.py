@@ -108,6 +108,11 @@ def listen(host: str, port: int) -> Iterator[tuple[socket.socket, str]]:
 
 def run(app: FastAPI, opened: socket.socket) -> None:
     """Serve until a signal ends it: requests under way may end, runs are undone."""
+    make_http(app).run(sockets=[opened])
+
+
+def make_http(app: FastAPI) -> uvicorn.Server:
+    """Return the HTTP server of an application, not yet running."""
     settings = app.state.service.engine.config.serve
     config = uvicorn.Config(
         app,
@@ -122,7 +127,7 @@ def run(app: FastAPI, opened: socket.socket) -> None:
         timeout_graceful_shutdown=int(settings.stop_seconds),
         h11_max_incomplete_event_size=64 * 1024,
     )
-    _Server(config, app).run(sockets=[opened])
+    return _Server(config, app)
 
 
 async def serve_tools(home: Path, kb: str, config: Path | None, tenant: str, who: Who | None) -> None:
