@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from types import MappingProxyType
 
@@ -33,6 +33,66 @@ def minmax(lists: Mapping[str, Sequence[Hit]], weights: Mapping[str, float]) -> 
     A list whose scores are all equal counts as 1 throughout: being found says more than not being found.
     """
     return _order(lists, {name: _scaled(hits, weights[name]) for name, hits in lists.items()})
+
+
+_DEVIATIONS = 3.0
+"""Standard deviations above and below the mean that distribution-based fusion takes for the whole range."""
+
+
+def zscore(lists: Mapping[str, Sequence[Hit]], weights: Mapping[str, float]) -> list[Fused]:
+    """Weighted sum of standard scores within each list, moved so that the worst listed has 0, as the unlisted do."""
+    return _order(lists, {name: _standard(hits, weights[name]) for name, hits in lists.items()})
+
+
+def distribution(lists: Mapping[str, Sequence[Hit]], weights: Mapping[str, float]) -> list[Fused]:
+    """Weighted sum of scores scaled by mean and three standard deviations of each list (Mazzeschi, 2023)."""
+    return _order(lists, {name: _spread(hits, weights[name]) for name, hits in lists.items()})
+
+
+def cascade(lists: Mapping[str, Sequence[Hit]], weights: Mapping[str, float]) -> list[Fused]:
+    """The list with the highest weight as it is; each further one only adds what those before it did not find."""
+    names = sorted(lists, key=lambda name: (-weights[name], name))
+    order = list(dict.fromkeys(hit.id for name in names for hit in lists[name]))
+    places = {id: 1.0 - place / len(order) for place, id in enumerate(order)}
+    standings: dict[ChunkId, dict[str, RouteScore]] = {id: {} for id in order}
+    for name, hits in lists.items():
+        for rank, hit in enumerate(hits, start=1):
+            standings[hit.id][name] = RouteScore(rank, hit.score)
+    return [Fused(id=id, score=places[id], routes=standings[id]) for id in order]
+
+
+Fusion = Callable[[Mapping[str, Sequence[Hit]], Mapping[str, float]], list[Fused]]
+FUSIONS: Mapping[str, Fusion] = MappingProxyType(
+    {"minmax": minmax, "rrf": rrf, "zscore": zscore, "distribution": distribution, "cascade": cascade}
+)
+"""Ways to join lists, by the word of the setting."""
+
+
+def _standard(hits: Sequence[Hit], weight: float) -> list[float]:
+    _, deviation = _moments(hits)
+    if not deviation:
+        return [weight] * len(hits)
+    lowest = min(hit.score for hit in hits)
+    return [weight * (hit.score - lowest) / deviation for hit in hits]
+
+
+def _spread(hits: Sequence[Hit], weight: float) -> list[float]:
+    mean, deviation = _moments(hits)
+    if not deviation:
+        return [weight] * len(hits)
+    low, width = mean - _DEVIATIONS * deviation, 2 * _DEVIATIONS * deviation
+    return [weight * min(1.0, max(0.0, (hit.score - low) / width)) for hit in hits]
+
+
+def _moments(hits: Sequence[Hit]) -> tuple[float, float]:
+    """Return mean and standard deviation of the scores, a deviation of 0 where they are all equal."""
+    if not hits:
+        return 0.0, 0.0
+    scores = [hit.score for hit in hits]
+    if max(scores) <= min(scores):
+        return scores[0], 0.0
+    mean = sum(scores) / len(scores)
+    return mean, (sum((score - mean) ** 2 for score in scores) / len(scores)) ** 0.5
 
 
 _FLOOR = slice(10, 30)

@@ -6,8 +6,10 @@ import asyncio
 import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from types import MappingProxyType
 
 from kaijuan import telemetry
+from kaijuan.core.chat import ChatModel
 from kaijuan.core.documents import Block, Version
 from kaijuan.core.filters import Filter
 from kaijuan.core.ids import ChunkId, VersionId
@@ -18,29 +20,34 @@ from kaijuan.index.ports import Embedder, Hit, Index
 from kaijuan.retrieve.cut import USED, band, fate
 from kaijuan.retrieve.expand import Area, areas, passage
 from kaijuan.retrieve.fold import fold
-from kaijuan.retrieve.fuse import Fused, minmax, rrf, weighed, with_foreign
+from kaijuan.retrieve.fuse import FUSIONS, Fused, rrf, weighed, with_foreign
 from kaijuan.retrieve.gather import Gathered, gather
 from kaijuan.retrieve.holdings import HoldingsShelf
 from kaijuan.retrieve.languages import Asked, ForeignRoute, Known, foreign_to, is_foreign, languages_of
 from kaijuan.retrieve.order import Ordered, Tools, ordered
+from kaijuan.retrieve.other_words import in_other_words
 from kaijuan.retrieve.ports import Query, Reranker, Route
 from kaijuan.retrieve.relevance import FITS, floors, relevance
 from kaijuan.retrieve.results import Candidate, Passage, RouteScore, SearchResult, Trace
 from kaijuan.retrieve.routes.breakers import Breakers
 from kaijuan.retrieve.routes.dense import DenseRoute
-from kaijuan.retrieve.routes.joining import SIDE_ROUTES, with_side_routes
+from kaijuan.retrieve.routes.joining import is_side, with_side_routes
 from kaijuan.retrieve.routes.lexical import LexicalRoute
 from kaijuan.retrieve.routes.settings import RoutesSettings
 from kaijuan.retrieve.routes.side import rules_of, side_routes, side_weights
+from kaijuan.retrieve.routes.variants import variant_routes, variant_weights
 from kaijuan.retrieve.scope import check_fields, scope
 from kaijuan.retrieve.settings import RetrieveSettings
 from kaijuan.retrieve.texts import TextShelf
-from kaijuan.retrieve.understanding.results import Understanding
+from kaijuan.retrieve.understanding.asking import Wordings
+from kaijuan.retrieve.understanding.results import Understanding, Variant
 from kaijuan.retrieve.understanding.settings import UnderstandSettings
-from kaijuan.retrieve.understanding.steps import Ground, Prepared, prepare
+from kaijuan.retrieve.understanding.steps import Ground, Prepared, prepare, ready
 
 READ_AHEAD = 2
 """Candidates looked up for each passage wanted, at first."""
+LOOKED_AT = 3
+"""Chunks in which the answer of a part of a question is looked for."""
 WIDENINGS = 2
 """How often the routes are asked for more when access checks left too few."""
 
@@ -59,6 +66,8 @@ class SearchRequest:
     """False keeps every candidate up to `k`, as evaluation needs."""
     read_filters: bool = True
     """Whether filters may be read from the question."""
+    use_model: bool = True
+    """Whether the language model may be asked for the question in other words, where one is configured."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -82,6 +91,12 @@ class Retrieval:
     known_languages: Known = field(default_factory=dict)
     """Languages of what readers see, kept likewise."""
     reranker: Reranker | None = None
+    chat: ChatModel | None = None
+    """The language model; None where none is configured."""
+    wordings: Wordings = field(default_factory=Wordings)
+    """What the language model said of late, kept between searches."""
+    others: Sequence[Route] = ()
+    """Side routes of other rooms, named `graph` and `memory`."""
     now: float = field(default_factory=time.time)
     """Seconds since 1970: what is in force depends on the day."""
 
@@ -94,7 +109,10 @@ async def search(context: Retrieval, request: SearchRequest, *, trace_id: str) -
             prepared = await prepare(ground_of(context), request)
         query = prepared.query
         with telemetry.timed(timings, "gather"):
-            found, understanding = await _find_or_relax(context, request, prepared)
+            found, understanding, narrowed = await _find_or_relax(context, request, prepared)
+        if context.chat is not None and request.use_model:
+            with telemetry.timed(timings, "reword"):
+                found, understanding = await _reworded(context, narrowed, query, found, understanding)
         with telemetry.timed(timings, "order"):
             last = await _order(context, request, found)
         with telemetry.timed(timings, "expand"):
@@ -135,7 +153,9 @@ def depth(settings: RetrieveSettings, k: int) -> int:
     return max(settings.route_k, 4 * k)
 
 
-async def routes_of(context: Retrieval, index: Index, request: SearchRequest) -> list[Route]:
+async def routes_of(
+    context: Retrieval, index: Index, request: SearchRequest, variants: Sequence[Variant] = ()
+) -> list[Route]:
     """Return the routes that a search takes, in the order in which they are shown."""
     asked = Asked(context.embedder, seconds=context.settings.embed_seconds)
     apart = await _apart(context, index, request)
@@ -144,6 +164,7 @@ async def routes_of(context: Retrieval, index: Index, request: SearchRequest) ->
         LexicalRoute(index),
         *await side_routes(context, index, request, asked),
         *(ForeignRoute(index, asked, language) for language in apart),
+        *variant_routes(index, asked, variants),
     ]
 
 
@@ -178,16 +199,55 @@ class _Found:
 
 async def _find_or_relax(
     context: Retrieval, request: SearchRequest, prepared: Prepared
-) -> tuple[_Found, Understanding]:
-    """Search under the filters that were read from the question, and without them where they leave nothing."""
+) -> tuple[_Found, Understanding, SearchRequest]:
+    """Search under the filters that were read from the question, and without them where they leave nothing.
+
+    The last that is returned is the request as it was searched.
+    """
     narrowed = replace(request, filters=(*request.filters, *prepared.filters))
     found = await _find(context, narrowed, prepared.query)
     if not prepared.filters or any(candidate.fate == USED for candidate in found.candidates):
-        return found, prepared.understanding
-    return await _find(context, request, prepared.query), replace(prepared.understanding, relaxed=True)
+        return found, prepared.understanding, narrowed
+    return await _find(context, request, prepared.query), replace(prepared.understanding, relaxed=True), request
 
 
-async def _find(context: Retrieval, request: SearchRequest, query: Query) -> _Found:
+async def _reworded(
+    context: Retrieval, request: SearchRequest, query: Query, found: _Found, understanding: Understanding
+) -> tuple[_Found, Understanding]:
+    """Search the question in other words too, where a language model was asked for them and gave any."""
+    if context.chat is None or context.index is None:
+        return found, understanding
+
+    async def look(text: str) -> list[str]:
+        near = await _find(context, replace(request, text=text, k=LOOKED_AT), await ready(text))
+        return await _first_texts(context, near)
+
+    told = context.embedder.info.name in FITS
+    understanding = await in_other_words(
+        context.chat,
+        request.text,
+        understanding,
+        context.understanding,
+        best=max((one.relevance for one in found.candidates), default=0.0) if told else None,
+        look=look,
+        wordings=context.wordings,
+    )
+    if not understanding.variants:
+        return found, understanding
+    return await _find(context, request, query, understanding.variants), understanding
+
+
+async def _first_texts(context: Retrieval, found: _Found) -> list[str]:
+    """Return the texts of the first few chunks; the catalog has allowed them to the reader."""
+    first = [
+        found.near.chunks[one.chunk_id] for one in found.candidates[:LOOKED_AT] if one.chunk_id in found.near.chunks
+    ]
+    versions = {chunk.version_id: found.near.versions[chunk.version_id] for chunk in first}
+    texts, _ = await _texts(context, versions)
+    return [chunk.span.of(texts[chunk.version_id]) for chunk in first if chunk.version_id in texts]
+
+
+async def _find(context: Retrieval, request: SearchRequest, query: Query, variants: Sequence[Variant] = ()) -> _Found:
     if context.index is None:
         return _Found(gathered=[], candidates=[], near=Families(chunks={}, parents={}, versions={}))
     seen = scope(request.kb.tenant, request.principals, request.snapshot, ())
@@ -195,10 +255,11 @@ async def _find(context: Retrieval, request: SearchRequest, query: Query) -> _Fo
     where = scope(request.kb.tenant, request.principals, request.snapshot, request.filters)
     seconds = context.settings.route_seconds + context.settings.embed_seconds
     k = depth(context.settings, request.k)
-    routes = await routes_of(context, context.index, request)
+    routes = await routes_of(context, context.index, request, variants)
+    weights = variant_weights(variants, context.understanding)
     for _ in range(1 + WIDENINGS):
         gathered = await gather(routes, query, k, where, seconds=seconds, rules=rules_of(context))
-        fused = fuse(gathered, context.settings, context.embedder.info.name, context.routes)
+        fused = fuse(gathered, context.settings, context.embedder.info.name, context.routes, weights)
         allowed, near = await _admit(context, request, fused)
         full = any(len(answer.hits) >= k for answer in gathered)
         if len(allowed) == len(fused) or len(allowed) >= request.k or not full:
@@ -218,16 +279,23 @@ def _allowed_only(answer: Gathered, allowed: set[ChunkId]) -> Gathered:
 
 
 def fuse(
-    gathered: Sequence[Gathered], settings: RetrieveSettings, model: str = "", routes: RoutesSettings | None = None
+    gathered: Sequence[Gathered],
+    settings: RetrieveSettings,
+    model: str = "",
+    routes: RoutesSettings | None = None,
+    variants: Mapping[str, float] = MappingProxyType({}),
 ) -> list[Fused]:
-    """Join the routes by the configured method. With one route left, its order stands."""
+    """Join the routes by the configured method; `variants` has the weights of those of other wordings.
+
+    With one route left, its order stands.
+    """
     answers = {answer.report.name: answer.hits for answer in gathered if answer.report.state == "ok"}
-    side = {name: hits for name, hits in answers.items() if name in SIDE_ROUTES}
+    side = {name: hits for name, hits in answers.items() if is_side(name)}
     lists = {name: hits for name, hits in answers.items() if not is_foreign(name) and name not in side}
     foreign = {name: hits for name, hits in answers.items() if is_foreign(name)}
     fused = _fuse_own(lists, settings)
     fused = with_foreign(fused, lists.get("dense", ()), foreign, model) if foreign else fused
-    return with_side_routes(fused, side, side_weights(routes or RoutesSettings())) if side else fused
+    return with_side_routes(fused, side, {**side_weights(routes or RoutesSettings()), **variants}) if side else fused
 
 
 def _fuse_own(lists: Mapping[str, Sequence[Hit]], settings: RetrieveSettings) -> list[Fused]:
@@ -236,7 +304,7 @@ def _fuse_own(lists: Mapping[str, Sequence[Hit]], settings: RetrieveSettings) ->
         weights = dict.fromkeys(weights, 1.0)
     if settings.fusion == "rrf":
         return rrf(lists, weights, k=settings.rrf_k)
-    return minmax(lists, weights)
+    return FUSIONS[settings.fusion](lists, weights)
 
 
 async def _admit(context: Retrieval, request: SearchRequest, fused: Sequence[Fused]) -> tuple[set[ChunkId], Families]:

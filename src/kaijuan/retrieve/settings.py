@@ -23,8 +23,10 @@ class RetrieveSettings(BaseModel):
     """Deadline of one route. A route that misses it is dropped and shown in the trace."""
     embed_seconds: float = Field(default=60.0, gt=0, le=3600)
     """Deadline of embedding the question, long enough to load the onboard model."""
-    fusion: Literal["minmax", "rrf"] = "minmax"
-    """How the two routes become one ranking: minmax adds scaled scores, rrf adds reciprocal ranks."""
+    fusion: Literal["minmax", "rrf", "zscore", "distribution", "cascade"] = "minmax"
+    """How the two routes become one ranking: minmax, zscore and distribution add scores scaled by their range, their
+    deviation, or mean and three deviations; rrf adds reciprocal ranks, weighted too; cascade takes the route with the
+    greater share as it is, and of the other what that one lacks."""
     dense_weight: float = Field(default=0.5, ge=0, le=1)
     """Share of the dense route; the lexical route has the rest."""
     rrf_k: int = Field(default=60, ge=1)

@@ -40,7 +40,7 @@ def ablation(
     deep: bool = False,
 ) -> Experiment:
     """Return the runs that an ablation of these settings needs; with `deep`, those with another index too."""
-    fusion = OTHER_FUSION[config.retrieve.fusion]
+    fusion = OTHER_FUSION.get(config.retrieve.fusion, "minmax")
     variants = [variant_of(config, f"fused by {fusion}", {"retrieve.fusion": fusion})]
     for name, changes in DEEP.items() if deep else ():
         # What the settings leave out already cannot be left out once more.
