@@ -1,14 +1,15 @@
-"""Which strategy of cutting finds the evidence within how much reading: a controlled study on whole documents.
+"""Which way of cutting finds the evidence within how much reading: a controlled study on whole documents.
 
-    python -m bench.chunk_study ../shared/data/stard_law_zh ... [--home DIR] [--limit N] [--documents N]
-        [--strategies NAME ...]
+    python -m bench.chunk_study ../shared/data/stard_law_zh ... [--files DIR] [--tokens N] [--limit N] [--home DIR]
+        [--arms NAME ...] [--journal FILE]
 
 The corpora hold passages. Here those of one title become one document again, in their order (articles of a law by
-number, pages of a report by page), so that cutting has something to do. Every strategy takes in the same files in the
-same base, where only the cutting is done anew. A question is asked as users ask. Its score is the share of its
-evidence's characters that stands in the passages given, read in their order up to a budget of tokens: strategies with
-larger or smaller pieces compare fairly. Against `recursive` by a paired randomisation test, corrected by Holm. Prints
-JSON.
+number, pages of a report by page), so that cutting has something to do; of each corpus the documents with the most
+questions for their length are taken, and others by chance, up to `--tokens`. `--files` adds Markdown, HTML and PDF
+files, with questions that `kaijuan.evals` makes from them. Every arm takes in the same documents in the same base,
+where only the cutting is done anew. A question is asked as users ask. Its score is the share of its evidence's
+characters that stands in the passages given, read in their order up to a budget of tokens: strategies with larger or
+smaller pieces compare fairly. Against `recursive` by a paired randomisation test, corrected by Holm. Prints JSON.
 """
 
 from __future__ import annotations
@@ -16,234 +17,310 @@ from __future__ import annotations
 import argparse
 import asyncio
 import json
-import random
-import re
+import shutil
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
 
+from bench.chunk_documents import (
+    about_tokens,
+    chosen,
+    documents_of,
+    excerpts,
+    places_of,
+    read_corpus,
+    write_documents,
+)
 from bench.machine import machine
 from kaijuan import Kaijuan
 from kaijuan.config import Config
 from kaijuan.core.spans import Span, merge
-from kaijuan.evals.experiments.significance import compare, holm
+from kaijuan.evals.experiments.significance import compare, compare_sets, holm
+from kaijuan.evals.making.items import Kind
+from kaijuan.evals.making.pipeline import Request, make
 from kaijuan.evals.retrieval import sample
-from kaijuan.evals.sets import EvalSet, load_set
-from kaijuan.ingest.parsers.han_numbers import han_number
-from kaijuan.ingest.settings import ChunkSettings
+from kaijuan.evals.sets import load_set
+from kaijuan.index.ports import Embedder
+from kaijuan.index.settings import IndexSettings
+from kaijuan.ingest.settings import ChunkSettings, GateSettings
 from kaijuan.retrieve.results import SearchResult
 from kaijuan.verbs.wiring import make_embedder
 
-BASELINE = "recursive"
-STRATEGIES = (BASELINE, "fixed", "sliding", "structural", "sentence_window", "auto")
-BUDGETS = (500, 1000, 2000)
-ASKED = 20
-_ARTICLE = re.compile(r"第([零〇一二三四五六七八九十百千两\d]+)条(?:之([一二三四五六七八九十\d]+))?")
-_PAGE = re.compile(r"#(\d+)$")
-_ENDS = 40
-"""Characters at both ends of a passage by which it is found again in the text as read."""
-NUMBERS = {
-    han_number(number, "1").removeprefix("一" if 10 <= number < 20 else "").replace("〇", "零"): number
-    for number in range(1, 3000)
-}
 Row = dict[str, Any]
+Scores = dict[int, dict[str, float]]
+"""By budget, then by question."""
+BASELINE = "recursive"
+CHILDREN_ALONE = "recursive, children read alone"
+WITHOUT_TITLES = "recursive, without title path"
+CUTS: Mapping[str, Mapping[str, Any]] = {
+    BASELINE: {},
+    "fixed": {"strategy": "fixed"},
+    "sliding": {"strategy": "sliding"},
+    "structural": {"strategy": "structural"},
+    "semantic": {"strategy": "semantic"},
+    "sentence_window": {"strategy": "sentence_window"},
+    "auto": {"strategy": "auto"},
+    "recursive, with contexts": {"contexts": True},
+    "recursive, with descriptions": {"descriptions": True},
+}
+"""Arms by what is set otherwise than by default. The last one is measured on a rebuilt index, after these."""
+ARMS = (*CUTS, WITHOUT_TITLES)
+BUDGETS = (500, 1000, 2000)
+MIDDLE = BUDGETS[1]
+ASKED = 20
+FILES = (
+    *("text/choose-index.md", "text/README.rst", "html/getting-debian.zh-cn.html", "html/wiki_duck.html"),
+    *("pdf/Java开发手册(黄山版).pdf", "pdf/amt_handbook_sample.pdf", "pdf/ULTABEAUTY_2023Q4_EARNINGS.pdf"),
+    "pdf/layout-parser-paper-with-empty-pages.pdf",
+)
+MADE = 40
+"""Questions of each kind made from files, at most."""
+Evidence = list[tuple[str, Span]]
+"""Source and place of everything that answers a question."""
 
 
 @dataclass(frozen=True, kw_only=True)
-class Passage:
-    """A document of the corpus."""
+class Asked:
+    """A question with its evidence."""
 
     id: str
-    title: str
     text: str
+    evidence: Evidence
+
+
+@dataclass(frozen=True, kw_only=True)
+class Matter:
+    """Documents in a folder, and how the questions about them are found once the base is filled."""
+
+    name: str
+    folder: Path
+    facts: Row
+    questions: Callable[[Kaijuan], Awaitable[list[Asked]]]
 
 
 @dataclass(kw_only=True)
-class Places:
-    """Where the passages of a corpus stand: source of the file and span in its text."""
+class Counting:
+    """An embedder that counts about how many tokens it was given, whether their vectors were known or not."""
 
-    found: dict[str, tuple[str, Span]] = field(default_factory=dict)
-    missing: int = 0
+    inner: Embedder
+    tokens: float = 0.0
 
+    async def embed_passages(self, texts: Sequence[str]) -> Any:
+        self.tokens += sum(map(about_tokens, texts))
+        return await self.inner.embed_passages(texts)
 
-def read_corpus(data: EvalSet) -> list[Passage]:
-    rows = (json.loads(line) for line in data.corpus.read_text(encoding="utf-8").splitlines() if line.strip())
-    return [Passage(id=str(row["_id"]), title=row.get("title", ""), text=row["text"]) for row in rows]
-
-
-def documents_of(passages: Sequence[Passage]) -> list[list[Passage]]:
-    """Put passages of one title together, in the order of their numbers, else of the corpus."""
-    titled: dict[str, list[Passage]] = {}
-    for passage in passages:
-        titled.setdefault(passage.title or passage.id, []).append(passage)
-    return [sorted(group, key=_order) for group in titled.values()]
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self.inner, name)
 
 
-def _order(passage: Passage) -> tuple[int, int]:
-    if page := _PAGE.search(passage.id):
-        return int(page[1]), 0
-    article = _ARTICLE.match(passage.text.strip())
-    if article is None:
-        return 0, 0
-    return NUMBERS.get(article[1].replace("〇", "零"), 0), NUMBERS.get(article[2] or "", 0)
+@dataclass(kw_only=True)
+class Journal:
+    """What a killed run had measured: arms of matters, with every score."""
+
+    path: Path | None
+    rows: dict[str, Row] = field(default_factory=dict)
+
+    def read(self) -> Journal:
+        if self.path is not None and self.path.exists():
+            self.rows = json.loads(self.path.read_text(encoding="utf-8"))
+        return self
+
+    def keep(self, matter: str, arm: str, row: Row) -> None:
+        self.rows.setdefault(matter, {})[arm] = row
+        if self.path is not None:
+            self.path.write_text(json.dumps(self.rows, ensure_ascii=False), encoding="utf-8")
 
 
-def chosen(groups: list[list[Passage]], wanted: set[str], most: int, seed: int) -> list[list[Passage]]:
-    """Return the documents that hold evidence, and others by chance up to `most` passages (0: all)."""
-    if not most:
-        return groups
-    needed = [group for group in groups if any(passage.id in wanted for passage in group)]
-    others = [group for group in groups if not any(passage.id in wanted for passage in group)]
-    random.Random(seed).shuffle(others)
-    size = sum(map(len, needed))
-    for group in others:
-        if size + len(group) <= most:
-            needed.append(group)
-            size += len(group)
-    return needed
+def corpus_matter(folder: Path, home: Path, tokens: float, limit: int) -> Matter:
+    data = load_set(folder)
+    gold = {query.id: [id for id, grade in data.grades[query.id].items() if grade > 0] for query in data.judged}
+    groups = excerpts(documents_of(read_corpus(data)), {id for ids in gold.values() for id in ids})
+    groups = chosen(groups, gold, tokens, seed=0)
+    place = home / data.name / "files"
+    shutil.rmtree(place, ignore_errors=True)
+    written = write_documents(groups, place)
+    facts = {
+        "documents": len(groups),
+        "passages": sum(map(len, groups)),
+        "tokens": round(sum(passage.tokens for group in groups for passage in group)),
+    }
+
+    async def questions(engine: Kaijuan) -> list[Asked]:
+        places = await places_of(engine, written)
+        facts["passages_not_found_again"] = places.missing
+        whole = [query for query in data.judged if all(id in places.found for id in gold[query.id])]
+        return [
+            Asked(id=query.id, text=query.text, evidence=[places.found[id] for id in gold[query.id]])
+            for query in sample(whole, limit)
+        ]
+
+    return Matter(name=data.name, folder=place, facts=facts, questions=questions)
 
 
-def write_documents(groups: Sequence[Sequence[Passage]], folder: Path) -> dict[str, Sequence[Passage]]:
-    """Write one Markdown file a document; return the passages by file name."""
-    folder.mkdir(parents=True, exist_ok=True)
-    written: dict[str, Sequence[Passage]] = {}
-    for number, group in enumerate(groups):
-        name = f"{number:05d}.md"
-        head = f"# {group[0].title}\n\n" if group[0].title else ""
-        (folder / name).write_text(head + "\n\n".join(passage.text for passage in group), encoding="utf-8")
-        written[name] = group
-    return written
+def files_matter(root: Path, home: Path, limit: int) -> Matter:
+    place = home / "files" / "files"
+    shutil.rmtree(place, ignore_errors=True)
+    place.mkdir(parents=True)
+    for name in FILES:
+        shutil.copy(root / name, place)
+    facts: Row = {"documents": len(FILES)}
+
+    async def questions(engine: Kaijuan) -> list[Asked]:
+        shutil.rmtree(home / "files" / "made", ignore_errors=True)
+        kinds = (Kind.SINGLE, Kind.TABLE)
+        made = await make(engine, Request(root=home / "files" / "made", kinds=kinds, count=MADE))
+        asked = [
+            Asked(
+                id=item.id,
+                text=item.question,
+                evidence=[(row["source"], Span(row["start"], row["end"])) for row in item.evidence],
+            )
+            for item in made.items
+            if item.evidence
+        ]
+        return asked[:limit] if limit else asked
+
+    return Matter(name="files", folder=place, facts=facts, questions=questions)
 
 
-async def places_of(engine: Kaijuan, written: Mapping[str, Sequence[Passage]]) -> Places:
-    """Find every passage again in the texts as they were read; one that was changed by reading is counted."""
-    places = Places()
-    for version in await engine.list():
-        text = await engine.texts.read(version.text_hash)
-        at = 0
-        for passage in written[Path(version.source).name]:
-            body = passage.text.strip()
-            start = text.find(body[:_ENDS].split("\n")[0], at)
-            tail = body[-_ENDS:].split("\n")[-1]
-            end = text.find(tail, max(start, start + len(body) - 3 * _ENDS)) if start >= 0 else -1
-            if start < 0 or end < 0 or end > start + 2 * len(body) + _ENDS:
-                places.missing += 1
-                continue
-            at = start + 1
-            places.found[passage.id] = (version.source, Span(start, end + len(tail)))
-    return places
-
-
-def covered(result: SearchResult, evidence: Sequence[tuple[str, Span]], engine: Kaijuan, budget: int) -> float:
-    """Return the share of the evidence's characters in the passages, read up to `budget` tokens."""
+def covered(result: SearchResult, evidence: Evidence, engine: Kaijuan, budget: int, *, children: bool = False) -> float:
+    """Return the share of the evidence's characters in what is read up to `budget` tokens: the passages, or only the
+    children found in them."""
     left = budget
     read: dict[str, list[Span]] = {}
     for passage in result.passages:
-        tokens = engine.embedder.token_spans(passage.text)
-        span = passage.span
-        if len(tokens) > left:
-            span = Span(span.start, span.start + tokens[left - 1].end) if left else Span(span.start, span.start)
-        read.setdefault(passage.source, []).append(span)
-        left -= min(left, len(tokens))
-        if not left:
-            break
-    whole = sum(len(span) for _, span in evidence)
+        for span in passage.hits if children else (passage.span,):
+            if not left:
+                break
+            text = passage.text[span.start - passage.span.start : span.end - passage.span.start]
+            tokens = engine.embedder.token_spans(text)
+            if len(tokens) > left:
+                span = Span(span.start, span.start + tokens[left - 1].end)
+            read.setdefault(passage.source, []).append(span)
+            left -= min(left, len(tokens))
     held = 0
     for source, span in evidence:
         held += sum(len(part) for one in merge(read.get(source, ())) if (part := one.intersect(span)) is not None)
-    return held / whole
+    return held / sum(len(span) for _, span in evidence)
 
 
-async def asked(engine: Kaijuan, data: EvalSet, places: Places, limit: int) -> dict[int, dict[str, float]]:
-    """Return the score of every question by budget."""
-    scores: dict[int, dict[str, float]] = {budget: {} for budget in BUDGETS}
-    for query in sample(data.judged, limit):
-        gold = [id for id, grade in data.grades[query.id].items() if grade > 0 and id in places.found]
-        if not gold:
-            continue
-        result = await engine.search(query.text, k=ASKED)
+async def scored(engine: Kaijuan, questions: Sequence[Asked]) -> tuple[Scores, Scores]:
+    """Return the scores of all questions, reading passages and reading children alone."""
+    whole: Scores = {budget: {} for budget in BUDGETS}
+    alone: Scores = {budget: {} for budget in BUDGETS}
+    for asked in questions:
+        result = await engine.search(asked.text, k=ASKED)
         for budget in BUDGETS:
-            scores[budget][query.id] = covered(result, [places.found[id] for id in gold], engine, budget)
-    return scores
+            whole[budget][asked.id] = round(covered(result, asked.evidence, engine, budget), 4)
+            alone[budget][asked.id] = round(covered(result, asked.evidence, engine, budget, children=True), 4)
+    return whole, alone
 
 
-async def studied(folder: Path, home: Path, strategies: Sequence[str], *, limit: int, most: int) -> Row:
-    """Run every strategy on one set."""
-    data = load_set(folder)
-    questions = sample(data.judged, limit)
-    wanted = {id for query in questions for id, grade in data.grades[query.id].items() if grade > 0}
-    groups = chosen(documents_of(read_corpus(data)), wanted, most, seed=0)
-    place = home / data.name / f"{limit}-{most}"
-    written = write_documents(groups, place / "files")
-    found: dict[str, Row] = {}
-    scores: dict[str, dict[int, dict[str, float]]] = {}
-    for strategy in strategies:
-        config = Config(chunk=ChunkSettings(strategy=strategy))
-        embedder = make_embedder(config.embedder, home / "cache")
-        async with Kaijuan(place / "base", config=config, embedder=embedder) as engine:
-            report = await engine.add(str(place / "files"))
-            places = await places_of(engine, written)
+async def studied(matter: Matter, home: Path, arms: Sequence[str], journal: Journal) -> Row:
+    """Run every arm on the same documents."""
+    questions: list[Asked] = []
+    for arm in arms:
+        if questions and arm in journal.rows.get(matter.name, {}):
+            continue
+        titles = arm != WITHOUT_TITLES
+        config = Config(
+            chunk=ChunkSettings(**CUTS.get(arm, {})),
+            gate=GateSettings(hidden_instructions="off", instructions="off", invisible="off", secrets="off"),
+            index=IndexSettings() if titles else IndexSettings(title_weight=0, path_weight=0, prefix_tokens=0),
+        )
+        counting = Counting(inner=make_embedder(config.embedder, home / "cache"))
+        async with Kaijuan(matter.folder.parent / "base", config=config, embedder=counting) as engine:  # type: ignore[arg-type]
+            await engine.add(str(matter.folder))
+            if not titles:
+                counting.tokens = 0.0
+                await engine.rebuild()
+            embedded = round(counting.tokens)
+            questions = questions or await matter.questions(engine)
+            if arm in journal.rows.get(matter.name, {}):
+                continue
             cut = await engine.chunk_report()
-            scores[strategy] = await asked(engine, data, places, limit)
-        found[strategy] = {
+            whole, alone = await scored(engine, questions)
+        row = {
             "chunks": cut.children,
             "parents": cut.parents,
             "median_tokens": cut.median_tokens,
-            "recut": report.added + report.updated,
+            "embedded_tokens": embedded,
             "cut_structures": cut.cut_count,
             "cut_sentences": cut.parted_sentences,
-            "missing": places.missing,
         }
-        print(f"{data.name}: {strategy} {_means(scores[strategy])}", file=sys.stderr, flush=True)
-    return {
-        "set": data.name,
-        "documents": len(groups),
-        "passages": sum(map(len, groups)),
-        "questions": len(scores[strategies[0]][BUDGETS[0]]),
-        "strategies": {name: {**row, **_judged(scores, name)} for name, row in found.items()},
-    }
+        journal.keep(matter.name, arm, {**row, "scores": _named(whole)})
+        if arm == BASELINE:
+            journal.keep(matter.name, CHILDREN_ALONE, {**row, "scores": _named(alone)})
+        print(f"{matter.name}: {arm} {_means(_named(whole))}", file=sys.stderr, flush=True)
+    return {"set": matter.name, **matter.facts, "questions": len(questions)}
 
 
-def _means(scores: Mapping[int, Mapping[str, float]]) -> dict[int, float]:
+def _named(scores: Scores) -> dict[str, dict[str, float]]:
+    return {str(budget): each for budget, each in scores.items()}
+
+
+def _means(scores: Mapping[str, Mapping[str, float]]) -> dict[str, float]:
     return {budget: round(sum(each.values()) / max(1, len(each)), 4) for budget, each in scores.items()}
 
 
-def _judged(scores: Mapping[str, Mapping[int, dict[str, float]]], name: str) -> Row:
-    """Return means, and for the middle budget the difference to the baseline with its corrected p value."""
-    means: Row = {"coverage": _means(scores[name])}
-    others = [other for other in scores if other != BASELINE]
-    if name == BASELINE or BASELINE not in scores:
-        return means
-    budget = BUDGETS[1]
-    compared = {other: compare(scores[BASELINE][budget], scores[other][budget], seed=0) for other in others}
-    own = compared[name]
-    p = holm({other: one.p for other, one in compared.items()})[name]
+def judged(rows: Mapping[str, Mapping[str, Row]], sets: Sequence[Row]) -> Row:
+    """Return means and differences to the baseline: of every set, and of all together where all have an arm."""
+    names = [one["set"] for one in sets]
+    arms = [arm for arm in (*ARMS[:1], CHILDREN_ALONE, *ARMS[1:]) if all(arm in rows[name] for name in names)]
+    middle = {name: {arm: rows[name][arm]["scores"][str(MIDDLE)] for arm in arms} for name in names}
+    others = [arm for arm in arms if arm != BASELINE]
+    for one in sets:
+        own = middle[one["set"]]
+        found = {arm: compare(own[BASELINE], own[arm], seed=0) for arm in others}
+        p = holm({arm: each.p for arm, each in found.items()})
+        one["arms"] = {
+            arm: {
+                **{name: value for name, value in rows[one["set"]][arm].items() if name != "scores"},
+                "coverage": _means(rows[one["set"]][arm]["scores"]),
+                **({"effect": round(found[arm].effect, 4), "p": round(p[arm], 4)} if arm in found else {}),
+            }
+            for arm in arms
+        }
+    base = {name: middle[name][BASELINE] for name in names}
+    together = {arm: compare_sets(base, {name: middle[name][arm] for name in names}, seed=0) for arm in others}
+    p = holm({arm: each.p for arm, each in together.items()})
     return {
-        **means,
-        "effect": round(own.effect, 4),
-        "interval": [round(own.low, 4), round(own.high, 4)],
-        "p": round(p, 4),
+        "sets": list(sets),
+        "together": {
+            arm: {
+                "effect": round(each.effect, 4),
+                "low": round(each.low, 4),
+                "high": round(each.high, 4),
+                "p": round(p[arm], 4),
+            }
+            for arm, each in together.items()
+        },
     }
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else "")
-    parser.add_argument("sets", nargs="+", type=Path)
+    parser.add_argument("sets", nargs="*", type=Path)
+    parser.add_argument("--files", type=Path, help="the folder of files, with its folders text, html and pdf")
     parser.add_argument("--home", type=Path)
-    parser.add_argument("--limit", type=int, default=0, help="questions of each set; 0 for all")
-    parser.add_argument("--documents", type=int, default=0, help="most passages of each corpus; 0 for all")
-    parser.add_argument("--strategies", nargs="+", default=STRATEGIES)
+    parser.add_argument("--limit", type=int, default=100, help="questions of each set; 0 for all")
+    parser.add_argument("--tokens", type=float, default=80_000, help="about how many tokens of each corpus")
+    parser.add_argument("--arms", nargs="+", default=ARMS, help=f"always with {BASELINE!r}")
+    parser.add_argument("--journal", type=Path, help="where rows are kept for a run that goes on after a kill")
     given = parser.parse_args()
+    arms = [arm for arm in ARMS if arm == BASELINE or arm in given.arms]
     with TemporaryDirectory() as spare:
         home = given.home or Path(spare)
-        rows = [
-            asyncio.run(studied(folder, home, given.strategies, limit=given.limit, most=given.documents))
-            for folder in given.sets
-        ]
-    print(json.dumps({"machine": machine(), "budget": BUDGETS[1], "sets": rows}, ensure_ascii=False, indent=1))
+        matters = [corpus_matter(folder, home, given.tokens, given.limit) for folder in given.sets]
+        matters += [files_matter(given.files, home, given.limit)] if given.files else []
+        journal = Journal(path=given.journal).read()
+        sets = [asyncio.run(studied(matter, home, arms, journal)) for matter in matters]
+    print(
+        json.dumps({"machine": machine(), "budget": MIDDLE, **judged(journal.rows, sets)}, ensure_ascii=False, indent=1)
+    )
 
 
 if __name__ == "__main__":
