@@ -164,7 +164,7 @@ async def _stages(
         return [StageVerdict(stage="filter", passed=False, detail=_not_admitted(result))]
     stages = [StageVerdict(stage="filter", passed=True, detail="visible, allowed and admitted")]
     shared = _shared_words(request.text, text)
-    stages.extend(await _route_stages(context, request, context.index, where, chunk, candidate, shared))
+    stages.extend(await _route_stages(context, request, result, where, chunk, candidate, shared))
     if candidate is None:
         first = depth(context.settings, request.k)
         detail = f"neither by meaning nor by words was it among the first {first} chunks"
@@ -229,15 +229,16 @@ async def _admitted(index: Index, where: Filter, chunk: Chunk) -> bool:
 async def _route_stages(
     context: Retrieval,
     request: SearchRequest,
-    index: Index,
+    result: SearchResult,
     where: Filter,
     chunk: Chunk,
     candidate: Candidate | None,
     shared: Sequence[str],
 ) -> list[StageVerdict]:
+    assert context.index is not None
     stages = []
     query = (await prepare(ground_of(context), request)).query
-    for route in await routes_of(context, index, request):
+    for route in await routes_of(context, context.index, request, result.trace.understanding.variants):
         standing: RouteScore | None = candidate.routes.get(route.name) if candidate else None
         if standing is None:
             hits = await route.find(query, DEEP, where)

@@ -14,7 +14,7 @@ from kaijuan.index.ports import Hit
 from kaijuan.retrieve.ports import Query, Route
 from kaijuan.retrieve.results import RouteReport
 from kaijuan.retrieve.routes.breakers import Breakers
-from kaijuan.retrieve.routes.joining import SIDE_ROUTES
+from kaijuan.retrieve.routes.joining import is_side
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -78,7 +78,7 @@ async def gather(
 
 def _answered(answer: Gathered, error: KaijuanError | None) -> bool:
     """Say whether a main route was asked and answered: that nothing is there is then known."""
-    return error is None and answer.report.state == "ok" and answer.report.name not in SIDE_ROUTES
+    return error is None and answer.report.state == "ok" and not is_side(answer.report.name)
 
 
 def _terms(plan: Plan | None, k: int, seconds: float) -> tuple[int, float]:

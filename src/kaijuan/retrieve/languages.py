@@ -7,7 +7,7 @@ hardly anything in the other. Every other language therefore has a list of its o
 from __future__ import annotations
 
 import asyncio
-from collections.abc import MutableMapping, Sequence
+from collections.abc import Awaitable, MutableMapping, Sequence
 
 from kaijuan.core.filters import Eq, Filter, all_of
 from kaijuan.core.text.language import language_of
@@ -55,12 +55,26 @@ class Asked:
         """Return the vector; ModelError when it is not made in time."""
         async with self._making:
             if text not in self._vectors:
-                try:
-                    async with asyncio.timeout(self._seconds):
-                        self._vectors[text] = await self._embedder.embed_query(text)
-                except TimeoutError as error:
-                    raise ModelError(f"The question was not embedded within {self._seconds:g} s.") from error
+                self._vectors[text] = await self._made(self._embedder.embed_query(text))
             return self._vectors[text]
+
+    async def passage(self, text: str) -> Vector:
+        """Return the vector of a text that is like the documents; ModelError when it is not made in time."""
+        async with self._making:
+            info = self._embedder.info
+            spans = self._embedder.token_spans(text)
+            room = info.max_tokens - info.reserved_tokens
+            if len(spans) > room:
+                text = text[: spans[room - 1].end]
+            vectors: Vector = (await self._made(self._embedder.embed_passages([text])))[0]
+            return vectors
+
+    async def _made(self, embedding: Awaitable[Vector]) -> Vector:
+        try:
+            async with asyncio.timeout(self._seconds):
+                return await embedding
+        except TimeoutError as error:
+            raise ModelError(f"The question was not embedded within {self._seconds:g} s.") from error
 
 
 class ForeignRoute:

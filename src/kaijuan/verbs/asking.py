@@ -116,6 +116,7 @@ class Asking(Reading, Recalling):
                 as_of=asked.snapshot,
                 preset=asked.preset,
                 read_filters=asked.read_filters,
+                use_model=not asked.extractive and replay is None,
             )
 
         settings = self.config.answer

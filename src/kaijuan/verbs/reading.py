@@ -20,7 +20,7 @@ from kaijuan.verbs.wiring import Wired, new_id
 class Reading(Wired):
     """Passages, documents and the state of the base."""
 
-    async def search(
+    async def search(  # noqa: PLR0913 one argument an option
         self,
         query: str,
         *,
@@ -30,14 +30,16 @@ class Reading(Wired):
         cut: bool = True,
         preset: str | None = None,
         read_filters: bool = True,
+        use_model: bool = True,
     ) -> SearchResult:
         """Return the best passages for a question, at most `k`.
 
         `as_of` is a snapshot number (int) or a time in seconds since 1970 (float); the head by default. `cut=False`
         keeps weak passages too, for measuring. `preset` is "fast", "balanced" or "thorough"; the configured one by
-        default. `read_filters=False` takes no filter from the words of the question.
+        default. `read_filters=False` takes no filter from the words of the question, `use_model=False` asks no language
+        model for it in other words.
         """
-        request = await self._request(query, k, filters, as_of, cut=cut, read_filters=read_filters)
+        request = await self._request(query, k, filters, as_of, cut=cut, read_filters=read_filters, use_model=use_model)
         return await search(await self._retrieval(request.kb, preset), request, trace_id=new_id())
 
     async def explain(  # noqa: PLR0913 one argument an option

@@ -40,6 +40,7 @@ from kaijuan.retrieve.ports import Reranker
 from kaijuan.retrieve.routes.breakers import Breakers
 from kaijuan.retrieve.settings import with_preset
 from kaijuan.retrieve.texts import TextShelf
+from kaijuan.retrieve.understanding.asking import Wordings
 from kaijuan.verbs.chat_models import make_chat
 from kaijuan.verbs.rerankers import make_reranker
 
@@ -78,6 +79,7 @@ class Wired:
         self._languages: dict[str, Known] = {}
         self._shelf = HoldingsShelf()
         self._breakers = Breakers()
+        self._wordings = Wordings()
         self._open_spaces: dict[str, Index] = {}
         self._parsers: ParserPool | None = None
         self.actor = ""
@@ -230,7 +232,15 @@ class Wired:
         return next((tag.number for tag in await self.catalog.snapshot_tags(kb.id) if tag.name == word), None)
 
     async def _request(
-        self, text: str, k: int, filters: Filters, as_of: Moment, *, cut: bool = True, read_filters: bool = True
+        self,
+        text: str,
+        k: int,
+        filters: Filters,
+        as_of: Moment,
+        *,
+        cut: bool = True,
+        read_filters: bool = True,
+        use_model: bool = True,
     ) -> SearchRequest:
         if not 1 <= k <= MOST_PASSAGES:
             raise UsageError(f"{k} passages cannot be asked for.", hint=f"Ask for 1 to {MOST_PASSAGES}.")
@@ -244,6 +254,7 @@ class Wired:
             filters=arguments.filters(filters),
             cut=cut,
             read_filters=read_filters,
+            use_model=use_model,
         )
 
     async def _retrieval(self, kb: KnowledgeBase, preset: str | None = None) -> Retrieval:
@@ -262,6 +273,8 @@ class Wired:
             known_languages=self._languages.setdefault(kb.space, {}),
             now=self._clock(),
             reranker=self._whole._reranker if settings.rerank else None,
+            chat=self.chat,
+            wordings=self._wordings,
         )
 
     @cached_property

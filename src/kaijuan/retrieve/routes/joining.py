@@ -8,7 +8,15 @@ from kaijuan.index.ports import Hit
 from kaijuan.retrieve.fuse import Fused
 from kaijuan.retrieve.results import RouteScore
 
-SIDE_ROUTES = ("exact", "document", "faq", "tags")
+SIDE_ROUTES = ("exact", "document", "faq", "tags", "graph", "memory")
+PART = "part"
+VARIANT_ROUTES = ("rewrite", "hyde", "step_back", PART)
+"""Routes of the question in other words; several of a kind are numbered."""
+
+
+def is_side(route: str) -> bool:
+    """Say whether a route is one of these, by its name."""
+    return route in SIDE_ROUTES or route.rpartition("_")[0] in VARIANT_ROUTES
 
 
 def with_side_routes(

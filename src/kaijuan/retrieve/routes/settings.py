@@ -41,6 +41,14 @@ class RoutesSettings(BaseModel):
     tags_k: int = Field(default=10, ge=1, le=2000)
     tags_seconds: float = Field(default=2.0, gt=0, le=3600)
     tags_weight: float = Field(default=0.2, ge=0, le=8)
+    graph_k: int = Field(default=10, ge=1, le=2000)
+    graph_seconds: float = Field(default=2.0, gt=0, le=3600)
+    graph_weight: float = Field(default=0.2, ge=0, le=8)
+    """What the graph adds, where one is built and asked."""
+    memory_k: int = Field(default=10, ge=1, le=2000)
+    memory_seconds: float = Field(default=2.0, gt=0, le=3600)
+    memory_weight: float = Field(default=0.2, ge=0, le=8)
+    """What the memory adds, where one is kept and asked."""
     feedback: bool = False
     """Whether the words of the first chunks found are searched too (pseudo-relevance feedback)."""
     feedback_chunks: int = Field(default=5, ge=1, le=50)

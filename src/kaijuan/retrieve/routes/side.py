@@ -36,7 +36,7 @@ async def side_routes(context: Retrieval, index: Index, request: SearchRequest, 
             routes.append(TagsRoute(index, tagged))
     if settings.faq:
         routes.append(FaqRoute(index, asked))
-    return routes
+    return [*routes, *context.others]
 
 
 def _tagged(text: str, holdings: Holdings) -> list[tuple[str, str]]:
@@ -60,6 +60,8 @@ def rules_of(context: Retrieval) -> Rules:
             # It waits for the vector of the question as the dense route does.
             "faq": Plan(k=settings.faq_k, seconds=settings.faq_seconds + context.settings.embed_seconds),
             "tags": Plan(k=settings.tags_k, seconds=settings.tags_seconds),
+            "graph": Plan(k=settings.graph_k, seconds=settings.graph_seconds),
+            "memory": Plan(k=settings.memory_k, seconds=settings.memory_seconds),
         },
         breakers=context.breakers,
         failures=settings.breaker_failures,
@@ -74,4 +76,6 @@ def side_weights(settings: RoutesSettings) -> Mapping[str, float]:
         "document": settings.document_weight,
         "faq": settings.faq_weight,
         "tags": settings.tags_weight,
+        "graph": settings.graph_weight,
+        "memory": settings.memory_weight,
     }

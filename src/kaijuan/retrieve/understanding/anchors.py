@@ -89,6 +89,15 @@ def lost(wanted: tuple[Anchor, ...], rewrite: str) -> tuple[Anchor, ...]:
     )
 
 
+def invented(wanted: tuple[Anchor, ...], text: str) -> tuple[Anchor, ...]:
+    """Return the dates, versions, identifiers and numbers of a text that were not asked about."""
+    keys = {key for anchor in wanted for key in anchor.keys}
+    return tuple(anchor for anchor in anchors(text) if anchor.kind in _EXACT and keys.isdisjoint(anchor.keys))
+
+
+_EXACT = frozenset({AnchorKind.DATE, AnchorKind.VERSION, AnchorKind.IDENTIFIER, AnchorKind.NUMBER})
+
+
 def guarded(question: str, rewrite: str) -> str:
     """Return the rewrite if it holds every anchor of the question, otherwise the question itself."""
     return rewrite if rewrite.strip() and held(anchors(question), rewrite) else question

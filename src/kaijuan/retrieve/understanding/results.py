@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from kaijuan.core.chat import NOTHING, Usage
 from kaijuan.core.spans import Span
 from kaijuan.retrieve.understanding.kinds import QuestionKind
 
@@ -19,6 +20,8 @@ class StepReport:
     said: tuple[str, ...] = ()
     """What it found, a few words each for people; empty where it found nothing."""
     milliseconds: float = 0.0
+    dropped: int = 0
+    """What a language model said that could not be used: an anchor was lost, a number made up, the language changed."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -57,6 +60,11 @@ class Variant:
     kind: str
     """"rewrite", "hyde", "step-back" or "part"."""
     text: str
+    after: tuple[int, ...] = ()
+    """Of a part: the numbers, from 1, of the parts whose answers stand in it."""
+
+    def __str__(self) -> str:
+        return self.text
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -86,3 +94,7 @@ class Understanding:
     variants: tuple[Variant, ...] = ()
     clarification: Clarification | None = None
     steps: tuple[StepReport, ...] = ()
+    routing: str = ""
+    """Why a language model was or was not asked for other words; "" where none is configured."""
+    usage: Usage = NOTHING
+    """What was asked of language models."""

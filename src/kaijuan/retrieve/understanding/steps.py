@@ -62,7 +62,7 @@ class Prepared:
 
 async def prepare(ground: Ground, request: SearchRequest) -> Prepared:
     """Return what a question means in this base and for this reader. UsageError as in `understand`."""
-    query = await _query(request.text)
+    query = await ready(request.text)
     understanding = Understanding(
         kinds=kinds_of(request.text), anchors=tuple(dict.fromkeys(anchor.text for anchor in anchors(request.text)))
     )
@@ -100,7 +100,8 @@ def _still_unknown(mended: Sequence[Expansion], known: Sequence[Expansion]) -> l
     return [one for one in mended if not any(one.span.intersect(other.span) for other in known)]
 
 
-async def _query(text: str) -> Query:
+async def ready(text: str) -> Query:
+    """Return a text ready to be searched, nothing looked up for it. UsageError as in `understand`."""
     # A thread costs more than the analysis of a short question, and pays only for a long one.
     return understand(text) if len(text) <= SHORT else await asyncio.to_thread(understand, text)
 

@@ -1,0 +1,44 @@
+"""A follow-up question made to stand by itself by a language model. What is not said before is not put in."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from kaijuan.core.text.language import language_of
+from kaijuan.retrieve.understanding import prompts
+from kaijuan.retrieve.understanding.anchors import AnchorKind, anchors, invented, lost
+from kaijuan.retrieve.understanding.asking import Asker
+from kaijuan.retrieve.understanding.forms import OneQuestion
+from kaijuan.retrieve.understanding.rewording import LONGEST
+
+TOLD = 4
+"""Earlier questions that the model is told, the latest ones."""
+_LONGEST_TOLD = 300
+
+
+async def completed(asker: Asker, question: str, before: Sequence[str]) -> tuple[list[str], int]:
+    """Return the question with what it leaves unsaid, at most one; and how many replies could not be used.
+
+    None where the reply loses an anchor of the question, denies what it does not, or names dates, numbers or codes
+    that nobody has said.
+    """
+    told = [one.strip()[:_LONGEST_TOLD] for one in before[-TOLD:] if one.strip()]
+    if not told:
+        return [], 0
+    words = prompts.prompt("standalone", question, question=question, earlier="\n".join(f"- {one}" for one in told))
+    given = (await asker.form(words, OneQuestion)).question.strip()
+    return ([given], 0) if faithful(question, told, given) else ([], 1)
+
+
+def faithful(question: str, before: Sequence[str], text: str) -> bool:
+    """Say whether a text may stand for a question that was asked after others."""
+    wanted = anchors(question)
+    said = (*wanted, *(anchor for one in before for anchor in anchors(one)))
+    denied = any(anchor.kind is AnchorKind.NEGATION for anchor in said)
+    return (
+        0 < len(text) <= LONGEST
+        and not lost(wanted, text)
+        and not invented(said, text)
+        and (denied or not any(anchor.kind is AnchorKind.NEGATION for anchor in anchors(text)))
+        and language_of(text) == language_of(question)
+    )
