@@ -12,7 +12,9 @@ from kaijuan.core.documents import ParsedDocument
 from kaijuan.ingest.parsers.docx import DocxParser
 from kaijuan.ingest.parsers.html import HtmlParser
 from kaijuan.ingest.parsers.mail import EmlParser
+from kaijuan.ingest.parsers.odf import OdtParser
 from kaijuan.ingest.parsers.pptx import PptxParser
+from kaijuan.ingest.parsers.rtf import RtfParser
 from kaijuan.ingest.parsers.xlsx import XlsxParser
 
 
@@ -130,6 +132,89 @@ def test_hidden_in_cells() -> None:
     book.save(made)
     assert zipfile.is_zipfile(made)
     assert XlsxParser().parse(made.getvalue(), "a.xlsx").hidden == ("white", "format")
+
+
+def _rtf(body: str) -> tuple[str, ...]:
+    colours = r"{\colortbl;\red255\green255\blue255;\red0\green51\blue102;}"
+    return RtfParser().parse((r"{\rtf1\ansi" + colours + r"\pard Shown.\par " + body + "}").encode(), "x.rtf").hidden
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        r"\pard {\v secret}\par",
+        r"\pard {\cf1 secret}\par",
+        r"\pard\fs2 secret\par",
+        r"\pard\cf1\highlight1 secret\plain\par",
+        r"\pard\cbpat2 dark\par\pard\cf1 secret\par",
+        r"\trowd\clcbpat2\cellx1000\pard\intbl\cf0 dark\cell\row\pard\cf1 secret\par",
+    ],
+)
+def test_hidden_in_rtf(body: str) -> None:
+    assert _rtf(body) == ("secret",)
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        r"\pard secret\par",
+        r"\pard\cf2 secret\par",
+        r"\pard\cbpat2\cf1 secret\par",
+        r"\pard{\cf1\highlight2 secret}\par",
+        r"\pard\fs16 secret\par",
+        r"\trowd\clcbpat2\cellx1000\pard\intbl\cf1 secret\cell\row",
+    ],
+)
+def test_shown_in_rtf(body: str) -> None:
+    assert _rtf(body) == ()
+
+
+def _odt(style: str, body: str) -> tuple[str, ...]:
+    urn = "urn:oasis:names:tc:opendocument:xmlns"
+    spaces = (
+        f'xmlns:office="{urn}:office:1.0" xmlns:text="{urn}:text:1.0" xmlns:style="{urn}:style:1.0" '
+        f'xmlns:table="{urn}:table:1.0" xmlns:fo="{urn}:xsl-fo-compatible:1.0"'
+    )
+    content = (
+        f'<office:document-content {spaces}><office:automatic-styles><style:style style:name="T1">{style}</style:style>'
+        '<style:style style:name="Dark"><style:table-cell-properties fo:background-color="#003366"/></style:style>'
+        f"</office:automatic-styles><office:body><office:text><text:p>Shown.</text:p>{body}</office:text></office:body>"
+        "</office:document-content>"
+    )
+    made = io.BytesIO()
+    with zipfile.ZipFile(made, "w") as file:
+        file.writestr("mimetype", "application/vnd.oasis.opendocument.text")
+        file.writestr("content.xml", content)
+    return OdtParser().parse(made.getvalue(), "x.odt").hidden
+
+
+_SPAN = '<text:p>See <text:span text:style-name="T1">secret</text:span></text:p>'
+
+
+@pytest.mark.parametrize(
+    "style",
+    [
+        'text:display="none"',
+        'fo:color="#ffffff"',
+        'fo:color="#FFFFFF" fo:background-color="#ffffff"',
+        'fo:font-size="1pt"',
+    ],
+)
+def test_hidden_in_open_document(style: str) -> None:
+    assert _odt(f"<style:text-properties {style}/>", _SPAN) == ("secret",)
+    assert _odt(f"<style:text-properties {style}/>", '<text:p text:style-name="T1">secret</text:p>') == ("secret",)
+
+
+@pytest.mark.parametrize(
+    "style", ['fo:color="#000000"', 'fo:color="#ffffff" fo:background-color="#003366"', 'fo:font-size="8pt"']
+)
+def test_shown_in_open_document(style: str) -> None:
+    assert _odt(f"<style:text-properties {style}/>", _SPAN) == ()
+
+
+def test_white_in_a_dark_cell_of_an_open_document_is_shown() -> None:
+    row = f'<table:table-row><table:table-cell table:style-name="Dark">{_SPAN}</table:table-cell></table:table-row>'
+    assert _odt('<style:text-properties fo:color="#ffffff"/>', f"<table:table>{row}</table:table>") == ()
 
 
 def test_hidden_texts_are_bounded() -> None:

@@ -18,6 +18,8 @@ from kaijuan.ingest.parsers.opc import Element, Package, child, children, descen
 from kaijuan.ingest.parsers.pieces import Piece, write_pieces
 from kaijuan.ingest.parsers.sheets import write_sheets
 from kaijuan.ingest.parsers.slide_order import Placed, in_reading_order
+from kaijuan.ingest.parsers.unseen import with_hidden
+from kaijuan.ingest.parsers.unseen_odf import unseen_in
 
 if TYPE_CHECKING:
     from kaijuan.ingest.ports import Recogniser
@@ -38,10 +40,12 @@ class OdtParser:
         draft = Draft()
         reader = Reader(file.styles)
         pictures = file.pictures(self.recogniser)
-        write_pieces(draft, reader.blocks(file.body("text")), pictures=pictures)
+        body = file.body("text")
+        write_pieces(draft, reader.blocks(body), pictures=pictures)
         metadata = file.metadata()
         title = str(metadata.pop("title", "")) or reader.title
-        return draft.finish("odt", name, title=title, metadata=metadata, warnings=pictures.warnings())
+        made = draft.finish("odt", name, title=title, metadata=metadata, warnings=pictures.warnings())
+        return with_hidden(made, unseen_in(body, file.styles))
 
 
 class OdsParser:

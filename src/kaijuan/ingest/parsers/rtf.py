@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from kaijuan.core.documents import BlockKind, ParsedDocument, Scalar
 from kaijuan.errors import BrokenDocumentError
@@ -13,16 +13,18 @@ from kaijuan.ingest.parsers.joining import squeeze
 from kaijuan.ingest.parsers.pipes import draw
 from kaijuan.ingest.parsers.rtf_tables import Row, placed_cells
 from kaijuan.ingest.parsers.rtf_tokens import Text, Word, joined, tokens
+from kaijuan.ingest.parsers.unseen import with_hidden
+from kaijuan.ingest.parsers.unseen_rtf import Colours, Look
 
 _IGNORED = (
-    "fonttbl colortbl filetbl listtable listoverridetable rsidtbl generator pict objdata objclass themedata listname "
+    "fonttbl filetbl listtable listoverridetable rsidtbl generator pict objdata objclass themedata listname "
     "latentstyles datastore colorschememapping header headerl headerr headerf footer footerl footerr footerf ftnsep "
     "ftnsepc aftnsep fldinst xe tc bkmkstart bkmkend annotation atnid atnauthor atndate atnref atnicn nonshppict "
     "shprslt pnseclvl mmathPr xmlnstbl wgrffmtfilter revtbl template passwordhash htmltag mhtmltag sp sn sv picprop"
 )
 _READ = (
     "shpinst shptxt shppict fldrslt field listtext pntext footnote shp do dptxbxtext result object nesttableprops pn "
-    "cs upr ud stylesheet info moMath"
+    "cs upr ud stylesheet info moMath colortbl"
 )
 _SKIPPED = frozenset(_IGNORED.split())
 _THROUGH = frozenset(_READ.split())
@@ -47,7 +49,8 @@ class RtfParser:
         reader.end()
         title = str(reader.facts.pop("title", ""))
         title = title if any(char.isalnum() for char in title) else ""
-        return reader.draft.finish("rtf", name, title=title, metadata=reader.facts)
+        made = reader.draft.finish("rtf", name, title=title, metadata=reader.facts)
+        return with_hidden(made, reader.unseen)
 
 
 @dataclass(slots=True)
@@ -55,10 +58,18 @@ class _State:
     """What a group inherits from the one around it."""
 
     target: str = ""
-    """Where its characters go: "" for the text, else "skip", "listtext", "footnote", "stylesheet" or a fact's name."""
+    """Where its characters go: "" for the text, else "skip", "listtext", "footnote", "stylesheet", "colortbl" or the
+    name of a fact."""
     hidden: bool = False
+    look: Look = field(default_factory=Look)
     optional: bool = False
     """Behind \\*, the next word names what may be ignored."""
+
+    def hide(self, word: Word) -> None:
+        """Hide what follows, or show it as usual."""
+        self.hidden = word.name != "plain" and word.is_on
+        if word.name == "plain":
+            self.look.plain()
 
 
 @dataclass(slots=True)
@@ -93,13 +104,17 @@ class _Reader:
     row: Row = field(default_factory=Row)
     rows_from: int = 0
     number: int = 0
+    colours: Colours = field(default_factory=Colours)
+    unseen: list[str] = field(default_factory=list)
+    """What the file holds and does not show, a text a paragraph."""
+    unseen_parts: list[str] = field(default_factory=list)
 
     def take(self, token: Word | Text) -> None:
         state = self.states[-1]
         if isinstance(token, Text):
             self._text(token.text, state)
         elif token.name == "{":
-            self.states.append(_State(state.target, state.hidden))
+            self.states.append(_State(state.target, state.hidden, replace(state.look)))
         elif token.name == "}":
             if len(self.states) > 1:
                 self._leave(self.states.pop())
@@ -111,6 +126,11 @@ class _Reader:
 
     def _text(self, text: str, state: _State) -> None:
         state.optional = False
+        if state.target == "colortbl":
+            self.colours.end(text.count(";"))
+            return
+        if not state.target and (state.hidden or state.look.is_unseen(self.colours, in_table=self.paragraph.in_table)):
+            self.unseen_parts.append(text)
         if state.target == "skip" or (state.hidden and not state.target):
             return
         {"": self.parts, "listtext": self.label, "footnote": self.note, "stylesheet": self.style_name}.get(
@@ -126,7 +146,9 @@ class _Reader:
         elif name in {"listtext", "pntext"}:
             state.target = "listtext"
             self.label.clear()
-        elif name in {"footnote", "stylesheet", "info"}:
+        elif state.target == "colortbl":
+            self.colours.take(name, word.number or 0)
+        elif name in {"footnote", "stylesheet", "info", "colortbl"}:
             state.target = name
             self.style_name.clear()
         elif state.target == "info" or state.target in _FACTS or state.target in {"creatim", "revtim"}:
@@ -182,6 +204,7 @@ class _Reader:
             self._end_cell(name)
         elif name == "pard":
             self.paragraph = _Paragraph()
+            state.look.paragraph(name, 0)
         elif name == "s":
             self.paragraph.style = number
         elif name == "outlinelevel":
@@ -190,11 +213,9 @@ class _Reader:
             self.paragraph.depth = min(number, 8)
         elif name in {"intbl", "itap"}:
             self.paragraph.in_table = name == "intbl" or number > 0
-        elif name in {"v", "deleted"}:
-            state.hidden = word.is_on
-        elif name == "plain":
-            state.hidden = False
-        else:
+        elif name in {"v", "deleted", "plain"}:
+            state.hide(word)
+        elif not state.look.take(name, number):
             self.row.define(name, number)
 
     def _end_paragraph(self) -> None:
@@ -207,6 +228,9 @@ class _Reader:
         self._place(text)
 
     def _taken(self) -> str:
+        if self.unseen_parts:
+            self.unseen.append(joined("".join(self.unseen_parts)))
+            self.unseen_parts.clear()
         raw = joined("".join(self.parts)).replace("\t", " ")
         self.parts.clear()
         text = "\n".join(re.sub(r"[^\S\n\u3000]+", " ", line).strip() for line in raw.split("\n")).strip()
