@@ -22,6 +22,8 @@ _ENDS = 40
 _PAGES_AROUND = 2
 """Pages of a long report before and after one that holds evidence."""
 _TOKENS_A_HAN, _TOKENS_A_LETTER = 0.65, 0.25
+_SHORTEST = 300
+"""Tokens of a document worth cutting; of shorter ones no question is asked."""
 _SHARE_OF_EVIDENCE = 0.7
 """Of all tokens, those of documents that hold evidence; the rest are documents by chance."""
 NUMBERS = {
@@ -108,7 +110,8 @@ def chosen(groups: Sequence[Group], gold: Mapping[str, Sequence[str]], most: flo
     order = list(range(len(groups)))
     random.Random(seed).shuffle(order)
     sizes = [sum(passage.tokens for passage in group) for group in groups]
-    told = sorted((at for at in order if asked[at]), key=lambda at: -asked[at] / max(sizes[at], 1))
+    worth = [at for at in order if asked[at] and sizes[at] >= _SHORTEST]
+    told = sorted(worth, key=lambda at: -asked[at] / sizes[at])
     rest = [at for at in order if not asked[at]]
     kept: list[int] = []
     total = 0.0

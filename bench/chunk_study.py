@@ -58,13 +58,12 @@ WITHOUT_TITLES = "recursive, without title path"
 CUTS: Mapping[str, Mapping[str, Any]] = {
     BASELINE: {},
     "fixed": {"strategy": "fixed"},
-    "sliding": {"strategy": "sliding"},
     "structural": {"strategy": "structural"},
-    "semantic": {"strategy": "semantic"},
-    "sentence_window": {"strategy": "sentence_window"},
     "auto": {"strategy": "auto"},
+    "semantic": {"strategy": "semantic"},
     "recursive, with contexts": {"contexts": True},
     "recursive, with descriptions": {"descriptions": True},
+    "sentence_window": {"strategy": "sentence_window"},
 }
 """Arms by what is set otherwise than by default. The last one is measured on a rebuilt index, after these."""
 ARMS = (*CUTS, WITHOUT_TITLES)
