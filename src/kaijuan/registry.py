@@ -76,6 +76,7 @@ BUILT_IN = MappingProxyType(
         ("recogniser", "onboard"): ("kaijuan.models.recognisers.onboard:OnboardRecogniser", ""),
         ("reranker", "chat"): ("kaijuan.retrieve.rerank.chat:ChatReranker", ""),
         ("reranker", "http"): ("kaijuan.models.rerankers.http:HttpReranker", ""),
+        ("reranker", "onnx"): ("kaijuan.models.rerankers.onnx:OnnxReranker", "cross-encoder"),
         ("reranker", "onboard"): ("kaijuan.retrieve.rerank.onboard:OnboardReranker", ""),
         ("source", "files"): ("kaijuan.ingest.sources.files:FileSource", ""),
         ("source", "web"): ("kaijuan.ingest.sources.web:UrlSource", ""),

@@ -5,15 +5,23 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import AsyncIterator
+from pathlib import Path
 
+import onnx
 import pytest
+from onnx import helper
+from tokenizers import Regex, Tokenizer
+from tokenizers.models import WordLevel
+from tokenizers.pre_tokenizers import Split
 
 from kaijuan.core.chat import ChatRequest
 from kaijuan.errors import ClosedError, ModelError, ModelRefusedError, UsageError
 from kaijuan.models.rerankers.http import Endpoint, HttpReranker
+from kaijuan.models.rerankers.onnx import OnnxReranker
 from kaijuan.retrieve.ports import Reranker
 from kaijuan.retrieve.rerank.chat import ChatReranker
 from kaijuan.retrieve.rerank.onboard import OnboardReranker
+from kaijuan.retrieve.settings import RerankerSettings
 from kaijuan.testing.chat import ScriptedChat
 from kaijuan.testing.contracts.reranker import RerankerContract, readings
 from kaijuan.testing.rerankers import RerankService
@@ -70,6 +78,66 @@ class TestPointwiseChat(RerankerContract):
     @pytest.fixture
     async def reranker(self) -> Reranker:
         return ChatReranker(ScriptedChat(graded), way="pointwise")
+
+
+def cross_encoder(folder: Path, *, outputs: int = 1) -> Path:
+    """Write a cross-encoder that counts the letter 假: tokenizer by letters, one logit, or two of which one counts."""
+    tokenizer = Tokenizer(WordLevel({"[PAD]": 0, "[UNK]": 1, "假": 2}, unk_token="[UNK]"))
+    tokenizer.pre_tokenizer = Split(Regex("."), "isolated")
+    tokenizer.save(str(folder / "tokenizer.json"))
+    integers, floats = onnx.TensorProto.INT64, onnx.TensorProto.FLOAT
+    nodes = [
+        helper.make_node("Equal", ["input_ids", "wanted"], ["equal"]),
+        helper.make_node("Cast", ["equal"], ["counted"], to=floats),
+        helper.make_node("ReduceSum", ["counted", "axis"], ["sum"], keepdims=1),
+        helper.make_node("Sub", ["sum", "level"], ["one"]),
+        helper.make_node("Neg", ["one"], ["other"]),
+        helper.make_node("Concat", ["other", "one"], ["two"], axis=1),
+        helper.make_node("Identity", ["one" if outputs == 1 else "two"], ["logits"]),
+    ]
+    graph = helper.make_graph(
+        nodes,
+        "counts",
+        [helper.make_tensor_value_info(name, integers, ["n", "l"]) for name in ("input_ids", "attention_mask")],
+        [helper.make_tensor_value_info("logits", floats, ["n", outputs])],
+        [
+            helper.make_tensor("wanted", integers, [], [2]),
+            helper.make_tensor("axis", integers, [1], [1]),
+            helper.make_tensor("level", floats, [], [1.5]),
+        ],
+    )
+    model = helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)], ir_version=8)
+    (folder / "model.onnx").write_bytes(model.SerializeToString())
+    return folder
+
+
+class TestCrossEncoder(RerankerContract):
+    @pytest.fixture
+    async def reranker(self, tmp_path: Path) -> Reranker:
+        return OnnxReranker(cross_encoder(tmp_path), threads=1)
+
+
+@pytest.mark.parametrize("outputs", [1, 2])
+async def test_a_cross_encoder_reads_question_and_passage_together(tmp_path: Path, outputs: int) -> None:
+    reranker = OnnxReranker(cross_encoder(tmp_path, outputs=outputs), threads=1)
+    scores = [verdict.score for verdict in await reranker.rerank("q", readings(LEAVE))]
+    # Twice in the passage, and once more in the question.
+    asked = [verdict.score for verdict in await reranker.rerank("假", readings(LEAVE))]
+    assert scores == [outputs * one for one in (-1.5, 0.5, -1.5)]
+    assert asked == [score + outputs for score in scores]
+    await reranker.close()
+    with pytest.raises(ClosedError):
+        await reranker.rerank("q", readings(LEAVE))
+
+
+async def test_a_folder_without_a_cross_encoder_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(UsageError):
+        OnnxReranker.from_settings(RerankerSettings(name="onnx", model=str(tmp_path)), tmp_path)
+    cross_encoder(tmp_path)
+    assert OnnxReranker.from_settings(RerankerSettings(name="onnx", model=str(tmp_path)), tmp_path)
+    (tmp_path / "model.onnx").write_bytes(b"not a graph")
+    with pytest.raises(ModelError):
+        await OnnxReranker(tmp_path).rerank("q", readings(LEAVE))
 
 
 @pytest.mark.parametrize("shape", ["cohere", "tei"])
