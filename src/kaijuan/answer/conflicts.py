@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from urllib.parse import unquote
 
+from kaijuan.answer.checking.compare import compare
 from kaijuan.answer.extract import Read, Scored
+from kaijuan.answer.named import is_beside
 from kaijuan.answer.question import Question
+from kaijuan.answer.units import file_name, one_line
+from kaijuan.core.ids import DocumentId
 from kaijuan.core.text.normalise import normalise
 from kaijuan.core.text.values import values_of
 from kaijuan.retrieve.results import Passage
@@ -16,6 +19,8 @@ from kaijuan.retrieve.results import Passage
 SHARED = 0.6
 """Share of the shorter text's words that another edition's has where both rule the same thing."""
 _FEWEST = 2
+_REPLACED = 0.08
+"""Share of a newer edition's sentence that stands in the place of other words of the older one."""
 _YEAR = re.compile(r"(?<!\d)(?:19|20)\d\d(?!\d)")
 _EDITION = re.compile(
     r"v?\d+(?:\.\d+)*|[一二三四五六七八九十]+(?=[版稿])|[版稿修订訂第年度()（）\s_-]|\b(?:version|edition|rev)\b"
@@ -36,23 +41,31 @@ class Conflict:
 
 
 def settle(
-    question: Question, scored: Sequence[Scored], passages: Sequence[Passage]
+    question: Question,
+    scored: Sequence[Scored],
+    reads: Sequence[Read],
+    passages: Sequence[Passage],
+    shares: Mapping[DocumentId, float],
 ) -> tuple[list[Scored], list[Conflict]]:
     """Return the units without those that a newer edition of their document overrules, and what was left out.
 
     Editions are documents whose titles differ only in year or version. What the question names and the newer one lacks
-    (the older one's year) is not overruled by it.
+    (the older one's year) is not overruled by it; `shares` say how much the question names each document. `reads` are
+    all units: what an older edition says is told although it is too far from the question to be scored.
     """
     conflicts: list[Conflict] = []
     for newer, older in _editions(passages):
-        new = [item for item in scored if passages[item.read.unit.passage].document_id == newer.document_id]
-        old = [item for item in scored if passages[item.read.unit.passage].document_id == older.document_id]
-        for item in old:
-            asked = [anchor for anchor in question.anchors if item.read.has(anchor)]
-            rivals = (one for one in new if all(one.read.has(anchor) for anchor in asked))
-            rival = next((one for one in rivals if _otherwise(item.read, one.read)), None)
+        if is_beside(shares, older.document_id, newer.document_id):
+            continue
+        new = [item.read for item in scored if passages[item.read.unit.passage].document_id == newer.document_id]
+        for read in reads:
+            if passages[read.unit.passage].document_id != older.document_id:
+                continue
+            asked = [anchor for anchor in question.anchors if read.has(anchor)]
+            rivals = (one for one in new if all(one.has(anchor) for anchor in asked))
+            rival = next((one for one in rivals if _otherwise(read, one)), None)
             if rival is not None:
-                conflicts.append(Conflict(holds=rival.read, outdated=item.read))
+                conflicts.append(Conflict(holds=rival, outdated=read))
     gone = {id(conflict.outdated) for conflict in conflicts}
     return [item for item in scored if id(item.read) not in gone], conflicts
 
@@ -131,18 +144,18 @@ def _day(text: str) -> tuple[int, int, int] | None:
     return (int(year.group()), 0, 0) if year else None
 
 
-def file_name(document: Passage) -> str:
-    """Return the last part of a document's address, as people write it."""
-    return unquote(re.split(r"[/#]", document.source.rstrip("/#"))[-1])
-
-
 def _otherwise(old: Read, new: Read) -> bool:
-    """Say whether two units rule the same thing with different numbers."""
-    if _numbers(old) == _numbers(new):
-        return False
+    """Say whether two units rule the same thing differently: with other numbers, or other words in the same place."""
     left, right = _words(old), _words(new)
     fewest = min(len(left), len(right))
-    return fewest >= _FEWEST and len(left & right) >= SHARED * fewest
+    if fewest < _FEWEST or len(left & right) < SHARED * fewest:
+        return False
+    if _numbers(old) != _numbers(new):
+        return True
+    if left == right:
+        return False
+    compared = compare(one_line(new.unit.quote), [one_line(old.unit.quote)])
+    return compared.coverage >= SHARED and compared.replaced >= _REPLACED
 
 
 def _numbers(read: Read) -> frozenset[str]:

@@ -90,7 +90,9 @@ def _document(read: Read, passages: Sequence[Passage]) -> str:
 
 def _differs(question: Question, one: Read, other: Read) -> Fault | None:
     """Return how two units differ, if in a value of the kind asked for and in nothing else that is exact."""
-    compared = compare(one_line(other.unit.quote), [one_line(one.unit.quote)])
+    texts = one_line(one.unit.quote), one_line(other.unit.quote)
+    # The one that says less is laid along the other, which may add conditions.
+    compared = max((compare(texts[at], [texts[1 - at]]) for at in (1, 0)), key=lambda found: found.coverage)
     if compared.foreign or compared.coverage < ALIKE:
         return None
     wanted = _BY_VALUE[question.wants.kind if question.wants else None]

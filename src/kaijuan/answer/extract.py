@@ -21,7 +21,7 @@ CONTEXT_SHARE = 0.6
 FLOOR = 0.3
 """Rarity of a term that all units hold, where one that none holds has 1 + this."""
 ANCHOR_BONUS, NEAR_MISS = 0.5, 0.4
-COVERAGE, SIMILARITY, FOUND, RANK, VALUE = 0.45, 0.45, 0.1, 0.02, 0.15
+COVERAGE, SIMILARITY, FOUND, RANK, VALUE, NAMED = 0.45, 0.45, 0.1, 0.02, 0.15, 0.45
 """Weights of a unit's score, measured by bench/fit_sufficiency.py: share of correct sentences chosen."""
 FLAT = 0.04
 """Cosines of units that lie closer together than this say nothing apart."""
@@ -145,15 +145,19 @@ def shortlist(
     return sorted(at for _, at in sorted(keys)[:limit])
 
 
-def score_units(question: Question, reads: Sequence[Read], similarities: npt.NDArray[np.float32]) -> list[Scored]:
-    """Score every unit for one question. `similarities` are cosines, in the order of `reads`."""
+def score_units(
+    question: Question, reads: Sequence[Read], similarities: npt.NDArray[np.float32], named: Sequence[float] = ()
+) -> list[Scored]:
+    """Score every unit for one question. `similarities` are cosines, in the order of `reads`; `named` says how much
+    the question names the document of each."""
     rarity = rarities(question, reads)
     low, high = (float(similarities.min()), float(similarities.max())) if len(reads) else (0.0, 0.0)
     scored: list[Scored] = []
-    for read, cosine in zip(reads, similarities.tolist(), strict=True):
+    for read, cosine, name in zip(reads, similarities.tolist(), named or [0.0] * len(reads), strict=True):
         covered = coverage(rarity, [read])
         meaning = (cosine - low) / max(high - low, FLAT)
         score = COVERAGE * covered + SIMILARITY * meaning + FOUND * read.unit.found - RANK * read.unit.passage
+        score += NAMED * name
         score += _anchor_score(question.anchors, read)
         if question.wants is not None and question.wants.met(read.terms, read.quote):
             score += VALUE

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -15,6 +15,7 @@ from kaijuan.answer.cite import Citations, join, sentence_of
 from kaijuan.answer.conflicts import Conflict, settle
 from kaijuan.answer.disagree import Cause, Disagreement, disagreements, shown_beside
 from kaijuan.answer.extract import Read, Scored, near_miss, read_units, same, score_units, shortlist
+from kaijuan.answer.named import is_beside, named
 from kaijuan.answer.notes import Note
 from kaijuan.answer.phrases import Phrases, phrases_for
 from kaijuan.answer.question import Anchor, AnchorKind, Question, parts_of, read_question
@@ -23,6 +24,7 @@ from kaijuan.answer.settings import AnswerSettings
 from kaijuan.answer.sufficiency import Fit, Judge, features_of, is_foreign, judge_for
 from kaijuan.answer.support import supported
 from kaijuan.answer.units import one_line, units_of
+from kaijuan.core.ids import DocumentId
 from kaijuan.core.text.language import language_of
 from kaijuan.errors import UsageError
 from kaijuan.index.ports import Embedder, Vector, Vectors
@@ -157,9 +159,11 @@ def _judge(questions: Sequence[Question], evidence: Evidence, model: str, settin
         threshold = fit.threshold if settings.refuse_below is None else settings.refuse_below
         missing = tuple(anchor for anchor in question.anchors if not _held(anchor, evidence.reads))
         suffices = probability >= threshold and not _essential_missing(question, missing)
-        valid, conflicts = settle(question, scored, evidence.passages)
-        chosen = choose(question, valid, evidence.reads, settings) if suffices else []
-        found = disagreements(question, chosen, valid, evidence.passages)
+        shares = named(question, evidence.reads, evidence.passages)
+        valid, conflicts = settle(question, scored, evidence.reads, evidence.passages, shares)
+        asked = _about(valid, evidence.passages, shares)
+        chosen = choose(question, asked, evidence.reads, settings) if suffices else []
+        found = disagreements(question, chosen, asked, evidence.passages)
         chosen = _followed(chosen, found)
         judged.append(
             _Judged(
@@ -177,6 +181,15 @@ def _judge(questions: Sequence[Question], evidence: Evidence, model: str, settin
     return judged
 
 
+def _about(scored: Sequence[Scored], passages: Sequence[Passage], shares: Mapping[DocumentId, float]) -> list[Scored]:
+    """Return the units without those of documents that the question names less than the best one's."""
+    if not scored:
+        return []
+    best = max(scored, key=lambda item: item.score)
+    document = passages[best.read.unit.passage].document_id
+    return [item for item in scored if not is_beside(shares, document, passages[item.read.unit.passage].document_id)]
+
+
 def _followed(chosen: Sequence[Scored], found: Sequence[Disagreement]) -> list[Scored]:
     """Return the units to show: what is known to hold in the place of what it overrules, and both where none is."""
     over = {id(one.other.read): one.holds for one in found if one.cause is not Cause.UNKNOWN}
@@ -192,6 +205,7 @@ def sides(
     Together, words shared by chance in the own language would hide what another language says.
     """
     found: list[Side] = []
+    shares = named(question, reads, passages)
     foreign = [is_foreign(question, read.unit) for read in kept]
     for group in sorted(set(foreign)):
         at = [place for place, other in enumerate(foreign) if other is group]
@@ -200,7 +214,9 @@ def sides(
         found.append(
             Side(
                 foreign=group,
-                scored=score_units(question, some, row[at]),
+                scored=score_units(
+                    question, some, row[at], [shares[passages[read.unit.passage].document_id] for read in some]
+                ),
                 reads=[read for read in reads if is_foreign(question, read.unit) is group],
                 passages=[passage for place, passage in enumerate(passages) if place in read_in],
             )

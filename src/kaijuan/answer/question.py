@@ -69,6 +69,8 @@ _PART = re.compile(r"[^?？]*[?？]+|[^?？]+\Z")
 _QUOTED = re.compile(r"《([^《》]{2,60})》|「([^「」]{2,60})」|『([^『』]{2,60})』|“([^“”]{2,60})”|\"([^\"]{2,60})\"")
 # 3.5kg, 8:30, 1,000 and 19th are amounts; v2.3.1 and ERR-9988 are names.
 _SOFT_CODE = re.compile(r"#(?:\d[\d,:/-]*(?:\.\d+)?[a-z%°µμ℃]{0,5}|[^\d]*)")
+_POSSESSIVE = re.compile(r"[^\W\d_]+['’]s?")
+"""Not a code: Steel's."""
 _DIGITS = re.compile(r"\d{3,}")
 _COUNTED = re.compile(r"\d|第.+[条條章节節款项項页頁版期号號]")
 _HOW_TO = re.compile(
@@ -154,6 +156,8 @@ def _content(text: str) -> list[Term]:
     asking = [Span(*match.span()) for match in _INTERROGATIVES.finditer(text)]
 
     def matters(term: Term) -> bool:
+        if term.kind is TermKind.CODE and _POSSESSIVE.fullmatch(term.span.of(text)):
+            return False
         return term.kind in _SAYS and not term.weak and not any(term.span.intersect(span) for span in asking)
 
     return _whole_codes(text, [term for term in analyse(text) if matters(term)])

@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 
 from kaijuan.answer.cite import Citations, text_of
-from kaijuan.answer.conflicts import Conflict, file_name
+from kaijuan.answer.conflicts import Conflict
 from kaijuan.answer.disagree import Cause, Disagreement
 from kaijuan.answer.notes import Note, NoteKind
 from kaijuan.answer.phrases import Phrases
 from kaijuan.answer.question import Anchor, AnchorKind
-from kaijuan.answer.units import Unit
+from kaijuan.answer.units import Unit, file_name
 from kaijuan.retrieve.results import Passage
 
 

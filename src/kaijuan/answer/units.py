@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from urllib.parse import unquote
 
 from kaijuan.answer.faq import Exchange, exchanges
 from kaijuan.answer.settings import AnswerSettings
@@ -19,6 +20,7 @@ _LEAD_IN = re.compile(r"[:：][^\S\n]*\Z")
 _RULE = re.compile(r"[|\s:+=-]+")
 _CELL = re.compile(r"(?<!\\)\|")
 _LAYOUT = re.compile(rf"(?<=[{EAST_ASIAN}])\s+(?=[{EAST_ASIAN}])")
+_YEAR = re.compile(r"(?<!\d)(?:19|20)\d\d(?!\d)")
 _ANNOUNCED = frozenset({BlockKind.LIST, BlockKind.TABLE, BlockKind.CODE})
 # Not inside a number: 1,497,216 and 12:30 are one word each.
 _CLAUSE = re.compile(r"(?!(?<=\d)[,，:：]\s?\d)[，,、；;：:]\s*")
@@ -277,7 +279,7 @@ def _cut(text: str, start: int, end: int) -> int:
 
 def _unit(passage: Passage, position: int, part: _Part, span: Span, header: Span | None, asked: str = "") -> Unit:
     headings = part.title_path or passage.title_path
-    names = dict.fromkeys(name for name in (passage.title, *headings) if name)
+    names = dict.fromkeys(name for name in (passage.title, *headings, edition_of(passage)) if name)
     header_quote = _text(passage, header) if header else ""
     return Unit(
         passage=position,
@@ -292,6 +294,19 @@ def _unit(passage: Passage, position: int, part: _Part, span: Span, header: Span
         block=part.span.start,
         asked=asked,
     )
+
+
+def edition_of(passage: Passage) -> str:
+    """Return the year in the name of a document's file, where its title has none: that is where many write it."""
+    if "#" in passage.source or _YEAR.search(passage.title):  # a record's id is no name of an edition
+        return ""
+    years = _YEAR.findall(file_name(passage))
+    return years[-1] if years else ""
+
+
+def file_name(document: Passage) -> str:
+    """Return the last part of a document's address, as people write it."""
+    return unquote(re.split(r"[/#]", document.source.rstrip("/#"))[-1])
 
 
 def blocks_at(blocks: Sequence[Block], position: int) -> Block | None:
