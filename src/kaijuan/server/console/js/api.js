@@ -98,7 +98,11 @@ export const makeBase = (name) => json("kbs", { method: "POST", body: { name } }
 export const status = (kb, signal) => json(`${of(kb)}/status`, { signal });
 export const doctor = (kb, signal) => json(`${of(kb)}/doctor`, { signal });
 export const settings = (signal) => json("settings", { signal });
+export const evaluations = (signal) => json("evaluations", { signal });
+export const evaluation = (name, signal) => json(`evaluations/${part(name)}`, { signal });
+export const reportOf = (name, language) => address(`evaluations/${part(name)}/report`, { language });
 export const samples = (signal) => json("samples", { signal });
+export const addAddresses = (kb, targets, depth) => json(`${of(kb)}/runs`, { method: "POST", body: { kind: "add", targets, depth } });
 export const loadSamples = (kb) => json(`${of(kb)}/runs`, { method: "POST", body: { kind: "samples" } });
 
 // --- questions ----------------------------------------------------------------------------------------------
@@ -155,13 +159,19 @@ export async function versionBlocks(kb, id, signal) {
   return blocks;
 }
 
+/** A version's own facts, and whether it is the current one. */
+export async function versionOf(kb, id, signal) {
+  const version = await json(`${of(kb)}/versions/${part(id)}`, { signal });
+  return { ...version, current: version.valid_to >= OPEN };
+}
+
 /** Where a span of a version stands now: quote, pages and boxes, with kind, number and whether the version is the current one. */
 export async function spanOf(kb, id, start, end, signal) {
   const [place, version] = await Promise.all([
     json(`${of(kb)}/versions/${part(id)}/place`, { query: { start, end }, signal }),
-    json(`${of(kb)}/versions/${part(id)}`, { signal }),
+    versionOf(kb, id, signal),
   ]);
-  return { ...place, kind: version.kind, number: version.number, current: version.valid_to >= OPEN, title: place.title || version.title };
+  return { ...place, kind: version.kind, number: version.number, current: version.current, title: place.title || version.title };
 }
 
 export const originalOf = (kb, version) => address(`${of(kb)}/versions/${part(version)}/original`);
@@ -229,6 +239,9 @@ export async function snapshots(kb, signal) {
   const { snapshots: found, tags = [] } = await json(`${of(kb)}/snapshots`, { signal });
   return { snapshots: found.map((one) => ({ ...one, tags: tags.filter((tag) => tag.number === one.number).map((tag) => tag.name) })) };
 }
+export const tagSnapshot = (kb, name, snapshot) => json(`${of(kb)}/tags`, { method: "POST", body: { name, snapshot } });
+export const untag = (kb, name) => json(`${of(kb)}/tags/${part(name)}`, { method: "DELETE" });
+export const rollBack = (kb, snapshot) => json(`${of(kb)}/rollback`, { method: "POST", body: { snapshot } });
 export const snapshotDiff = (kb, from, to, signal) => json(`${of(kb)}/diff`, { query: { before: from, after: to }, signal });
 
 // --- chunks, words, people ----------------------------------------------------------------------------------
@@ -239,6 +252,8 @@ export const chunkWork = (kb, id, verb, body) =>
     method: "POST",
     body,
   });
+/** What was done to the chunks of a document by hand, what is in force. */
+export const chunkHistory = async (kb, document, signal) => (await json(`${of(kb)}/chunk-work`, { query: { document }, signal })).work;
 export const glossary = (kb, signal) => json(`${of(kb)}/glossary`, { signal });
 export const addTerm = (kb, body) => json(`${of(kb)}/glossary`, { method: "POST", body });
 export const removeTerm = (kb, term) => json(`${of(kb)}/glossary/${part(term)}`, { method: "DELETE" });
@@ -249,4 +264,6 @@ export const putUser = (body) => json("users", { method: "POST", body });
 export const access = (kb, signal) => json(`${of(kb)}/access`, { signal });
 export const grant = (kb, body) => json(`${of(kb)}/access/grant`, { method: "POST", body });
 export const revoke = (kb, body) => json(`${of(kb)}/access/revoke`, { method: "POST", body });
+export const audit = (signal) => json("audit", { query: { newest: true, limit: 100 }, signal });
+export const auditCheck = (signal) => json("audit/check", { signal });
 export const revokeKey = (id) => json(`keys/${part(id)}`, { method: "DELETE" });

@@ -17,6 +17,7 @@ const VIEWS = {
   review: () => import("./views/review.js"),
   playground: () => import("./views/playground.js"),
   glossary: () => import("./views/glossary.js"),
+  evaluation: () => import("./views/evaluation.js"),
   feedback: () => import("./views/feedback.js"),
   health: () => import("./views/health.js"),
 };

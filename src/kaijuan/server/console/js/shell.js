@@ -16,6 +16,7 @@ const WAYS = [
   { view: "playground", glyph: "playground", needs: "kbs/{}/search" },
   { view: "glossary", glyph: "glossary", needs: "kbs/{}/glossary" },
   { view: "feedback", glyph: "feedback", needs: "kbs/{}/traces" },
+  { view: "evaluation", glyph: "evaluation", needs: "evaluations", owner: true },
   { view: "health", glyph: "health" },
 ];
 const THEMES = ["auto", "light", "dark"];
@@ -24,7 +25,7 @@ const NEW = "\u0000new";
 
 /** Build the frame in `app`. Returns what views may use: {main, bases, enter, keys, say, renewBases}. */
 export function makeShell(app, { who, bases, leave }) {
-  const shell = { main: h("main", { id: "main", tabindex: "-1" }), bases, owns: who.local || who.role === "owner", enter, keys, say, may, made, secure, renewBases };
+  const shell = { main: h("main", { id: "main", tabindex: "-1" }), bases, owns: who.local || who.role === "owner", audits: (who.actions ?? []).includes("audit"), enter, keys, say, may, made, secure, renewBases };
   const side = h("aside", { class: "sidebar", id: "sidebar" });
   const menu = button(t("shell.menu"), { kind: "quiet", glyph: "menu", bare: true, "aria-expanded": "false", "aria-controls": "sidebar", on: { click: () => drawer(!document.body.classList.contains("drawer")) } });
   const top = h("header", { class: "topbar" });
@@ -83,7 +84,7 @@ export function makeShell(app, { who, bases, leave }) {
   }
 
   function ways(kb, view) {
-    const offered = WAYS.filter((way) => (!way.needs || api.has(way.needs)) && (!way.action || may(way.action)));
+    const offered = WAYS.filter((way) => (!way.needs || api.has(way.needs)) && (!way.action || may(way.action)) && (!way.owner || shell.owns));
     return h(
       "nav",
       { "aria-label": t("shell.ways") },

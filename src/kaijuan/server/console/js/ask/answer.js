@@ -94,7 +94,7 @@ function noteLine(note, mark) {
     "aside",
     { class: ["note", kind] },
     icon(["conflict", "stale", "low_confidence", "unsupported"].includes(kind) ? "warn" : "info", 18),
-    h("p", {}, kind && has(`note.${kind}`) && h("strong", {}, t(`note.${kind}`), " "), text, (note.citations ?? []).length > 0 && h("span", { class: "marks" }, " ", note.citations.map(mark))),
+    h("p", {}, kind && has(`note.${kind}`) && h("strong", {}, t(`note.${kind}`), lang() === "zh" ? "" : " "), text, (note.citations ?? []).length > 0 && h("span", { class: "marks" }, " ", note.citations.map(mark))),
   );
 }
 

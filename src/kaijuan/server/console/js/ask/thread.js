@@ -41,6 +41,25 @@ export function clear(thread) {
   save(thread);
 }
 
+/** A conversation is called after its first question; the end tells two with the same one apart. */
+function sessionName(question, id) {
+  const words = [...question.replace(/[/\x00-\x1f]+/g, " ").trim()].slice(0, 80).join("");
+  return `${words} #${id.slice(0, 4)}`;
+}
+
+/** The name of a conversation as people read it. */
+export const nameOf = (session) => session.replace(/ #[0-9a-f]{4}$/, "");
+
+/** Go on with an earlier conversation, as the service kept it. */
+export function resume(thread, session, { turns }) {
+  for (const each of thread.turns) each.stop?.abort();
+  thread.session = session;
+  thread.turns = turns
+    .filter((each) => each.body?.sentences)
+    .map((each) => ({ ...turn(each.question), state: "done", answer: { notes: [], ...each.body, status: each.status, answer: each.answer, trace_id: each.trace_id } }));
+  save(thread);
+}
+
 /** Remember finished turns in this tab. */
 export function save(thread) {
   const done = thread.turns.filter((each) => each.state === "done").slice(-KEPT);
@@ -66,7 +85,7 @@ export async function pose(thread, question, changed) {
   each.stop = new AbortController();
   thread.turns.push(each);
   changed(each);
-  if (!thread.session && api.has("kbs/{}/conversations/{}")) thread.session = `console-${each.id.slice(0, 8)}`;
+  if (!thread.session && api.has("kbs/{}/conversations/{}")) thread.session = sessionName(question, each.id);
   try {
     for await (const { event, data } of api.askStream(thread.kb, question, thread.session, each.stop.signal)) {
       take(each, event, data);

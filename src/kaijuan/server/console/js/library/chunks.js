@@ -2,7 +2,7 @@
 
 import * as api from "../api.js";
 import { h, put } from "../dom.js";
-import { t } from "../i18n.js";
+import { ago, has, t } from "../i18n.js";
 import { dialog, prompt, sorry, toast } from "../parts/notices.js";
 import { badge, button, empty } from "../parts/ui.js";
 import { refresh } from "../router.js";
@@ -48,10 +48,42 @@ export function chunkList(kb, view, { pointed, mayWrite, signal }) {
 
   grow();
   signal.addEventListener("abort", () => put(list));
-  return h("div", {}, head, chunks.length ? list : empty("split", t("doc.noChunks"), null), more);
+  const done = h("div", {});
+  if (mayWrite && api.has("kbs/{}/chunk-work")) showWork(kb, view.version.document_id, done, signal);
+  return h("div", {}, head, done, chunks.length ? list : empty("split", t("doc.noChunks"), null), more);
 }
 
-const WORKS = ["split", "merge", "edit", "alias", "exclude", "restore"];
+/** What people did to the chunks, each with a way to undo it. */
+async function showWork(kb, document, place, signal) {
+  try {
+    const found = await api.chunkHistory(kb, document, signal);
+    if (!found.length) return;
+    put(place, h("details", { class: "work-done" }, h("summary", {}, t("chunk.byHand", { n: found.length })), h("ul", {}, found.map((one) => workLine(kb, one)))));
+  } catch (error) {
+    sorry(error);
+  }
+}
+
+function workLine(kb, { work: one, state, why }) {
+  const undo = async () => {
+    try {
+      await api.chunkWork(kb, one.id, "restore", { chunks: [one.id] });
+      toast(t("chunk.done"), "good");
+      refresh();
+    } catch (error) {
+      sorry(error);
+    }
+  };
+  const words = one.said || one.passage?.quote || "";
+  return h(
+    "li",
+    {},
+    h("div", { class: "grow" }, h("div", { class: "row wrap" }, badge(has(`chunk.kind.${one.kind}`) ? t(`chunk.kind.${one.kind}`) : one.kind, "info"), state === "stale" && badge(t("chunk.stale"), "warn", { title: why }), h("span", { class: "muted small" }, [one.by, ago(one.at)].filter(Boolean).join(" · "))), words && h("p", { class: "small clamp" }, words)),
+    button(t("chunk.restore"), { kind: "quiet small", glyph: "again", on: { click: undo } }),
+  );
+}
+
+const WORKS = ["split", "merge", "edit", "alias", "exclude"];
 
 /** Buttons for the work by hand that the service has. */
 function work(kb, chunk, next, text) {
@@ -77,9 +109,8 @@ function work(kb, chunk, next, text) {
       if (words) send("alias", { questions: [words] });
     }],
     exclude: ["close", () => send("exclude", { chunks: [chunk.id] })],
-    restore: ["again", () => send("restore", { chunks: [chunk.id] })],
   };
-  const fits = WORKS.filter((verb) => (verb !== "merge" || next) && (verb !== "restore" || (chunk.origin && chunk.origin !== "auto") || chunk.excluded) && (verb !== "exclude" || !chunk.excluded));
+  const fits = WORKS.filter((verb) => verb !== "merge" || next);
   return h("div", { class: "chunk-work row tight" }, fits.map((verb) => button(t(`chunk.${verb}`), { kind: "quiet", glyph: acts[verb][0], bare: true, on: { click: acts[verb][1] } })));
 }
 

@@ -6,6 +6,7 @@ import { h } from "../dom.js";
 import { t } from "../i18n.js";
 import { sorry } from "../parts/notices.js";
 import { badge, button, empty, load } from "../parts/ui.js";
+import { href } from "../router.js";
 
 /** The panel of the library. */
 export function duplicatesPanel(kb, signal) {
@@ -20,6 +21,8 @@ function draw(kb, duplicates, again) {
   return h("div", { class: "stack" }, duplicates.map((one) => card(kb, one, again)));
 }
 
+const document_ = (kb, id, source) => h("a", { class: "strong", href: href(kb, "document", [id]) }, decodeEnd(source));
+
 function card(kb, one, again) {
   const rule = async (merge) => {
     try {
@@ -31,9 +34,9 @@ function card(kb, one, again) {
   };
   return h(
     "article",
-    { class: "panel" },
+    { class: "panel stack tight" },
     h("div", { class: "row wrap" }, badge(t(`duplicates.kind.${one.kind}`), "info"), badge(t(`duplicates.state.${one.state}`), one.state === "merged" ? "good" : ""), h("span", { class: "muted small" }, t("duplicates.alike", { n: Math.round(one.similarity * 100) }))),
-    h("p", {}, h("strong", {}, decodeEnd(one.source)), " ↔ ", h("strong", {}, decodeEnd(one.other))),
+    h("p", {}, document_(kb, one.document_id, one.source), h("span", { class: "muted" }, " ↔ "), document_(kb, one.other_document_id, one.other)),
     one.reason && h("p", { class: "muted" }, one.reason),
     h("div", { class: "row" }, one.state !== "merged" && button(t("duplicates.merge"), { on: { click: () => rule(true) } }), one.state !== "kept" && button(t("duplicates.keep"), { on: { click: () => rule(false) } })),
   );

@@ -5,7 +5,8 @@ import { decodeEnd } from "../ask/answer.js";
 import { h, put } from "../dom.js";
 import { has, t } from "../i18n.js";
 import { icon } from "../icons.js";
-import { badge, failed, progress, table } from "../parts/ui.js";
+import { sorry } from "../parts/notices.js";
+import { badge, button, failed, progress, table } from "../parts/ui.js";
 
 const LOOK_MS = 700;
 
@@ -14,12 +15,23 @@ export async function followRun(kb, id, place, signal) {
   const card = h("div", { class: "run-card", "aria-live": "polite" });
   place.append(card);
   try {
-    const report = await watch(kb, id, signal, (state) => put(card, going(state)));
+    const stop = button(t("run.cancel"), { kind: "quiet small", on: { click: () => cancel(kb, id, stop) } });
+    const report = await watch(kb, id, signal, (state) => put(card, going(state, stop)));
     put(card, reportView(report));
     return report;
   } catch (error) {
     if (error.name !== "AbortError") put(card, failed(error));
     throw error;
+  }
+}
+
+async function cancel(kb, id, stop) {
+  stop.disabled = true;
+  try {
+    await api.cancelRun(kb, id);
+  } catch (error) {
+    stop.disabled = false;
+    sorry(error);
   }
 }
 
@@ -46,15 +58,16 @@ async function watch(kb, id, signal, told) {
 
 /** Whether a run has ended well; throws what it failed with. */
 function ended(state) {
+  if (state.state === "cancelled") throw new api.ApiError(500, { code: "run_cancelled" });
   if (state.error) throw new api.ApiError(500, state.error);
   return state.state === "done" && state.report;
 }
 
-function going(state) {
+function going(state, stop) {
   const share = state.total ? state.done / state.total : null;
   const stage = has(`run.${state.stage}`) ? t(`run.${state.stage}`) : t("run.working");
   return [
-    h("div", { class: "run-line" }, h("strong", {}, stage), h("span", { class: "muted" }, state.total ? t("run.of", { done: state.done, total: state.total }) : t("run.done", { done: state.done }))),
+    h("div", { class: "run-line" }, h("strong", {}, stage), h("span", { class: "muted" }, state.total ? t("run.of", { done: state.done, total: state.total }) : t("run.done", { done: state.done })), h("span", { class: "grow" }), stop),
     progress(share, stage),
     h("p", { class: "muted small ellipsis" }, [state.source && decodeEnd(state.source), state.failed > 0 && t("run.failed", { n: state.failed })].filter(Boolean).join(" · ") || "\u00a0"),
   ];
@@ -74,7 +87,7 @@ export function reportView(report) {
       h("span", { class: "row wrap" }, counts.map((name) => badge(t(`run.count.${name}`, { n: report[name] }), name === "added" || name === "updated" ? "good" : "")), failures.length > 0 && badge(t("run.count.failed", { n: failures.length }), "bad"), held.length > 0 && badge(t("run.count.held", { n: held.length }), "warn")),
     ),
     failures.length > 0 &&
-      table([t("library.name"), t("run.reason")], failures.map((one) => [decodeEnd(one.source), h("span", {}, one.message, " ", h("code", {}, one.code))]), { label: t("run.failures") }),
-    held.length > 0 && table([t("library.name"), t("run.heldBecause")], held.map((one) => [decodeEnd(one.source), one.reasons]), { label: t("run.heldTitle") }),
+      h("div", { class: "reasons" }, table([t("library.name"), t("run.reason")], failures.map((one) => [decodeEnd(one.source), h("span", {}, one.message, " ", h("code", { class: "muted" }, one.code))]), { label: t("run.failures") })),
+    held.length > 0 && h("div", { class: "reasons" }, table([t("library.name"), t("run.heldBecause")], held.map((one) => [decodeEnd(one.source), one.reasons]), { label: t("run.heldTitle") })),
   ];
 }

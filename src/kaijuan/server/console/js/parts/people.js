@@ -4,7 +4,7 @@ import * as api from "../api.js";
 import { h, put } from "../dom.js";
 import { moment, t } from "../i18n.js";
 import { copy, dialog, sorry, sure, toast } from "./notices.js";
-import { badge, button, empty, field, load, select, table } from "./ui.js";
+import { badge, banner, button, empty, field, load, select, table } from "./ui.js";
 
 const ROLES = ["reader", "editor", "owner", "auditor"];
 const roleChoice = () => select(ROLES.map((role) => [role, t(`role.${role}`)]), "reader");
@@ -100,39 +100,60 @@ export function accessPanel(kb, signal) {
       h("strong", {}, one.principal),
       one.role ? badge(t(`role.${one.role}`), "info") : "–",
       one.resource ? h("code", { class: "break" }, one.resource.replace(/^folder:/, "")) : t("access.whole"),
-      { node: one.principal === "all" ? "" : button(t("access.revoke"), { kind: "quiet", glyph: "trash", bare: true, on: { click: () => revoke(one) } }), class: "act" },
+      { node: one.principal === "all" ? "" : button(t("access.revoke"), { kind: "quiet", glyph: "trash", bare: true, on: { click: () => revokeBinding(kb, one.principal, one.resource.replace(/^folder:/, ""), begin) } }), class: "act" },
     ]);
     return [
-      h("div", { class: "toolbar" }, button(t("access.grant"), { kind: "primary", glyph: "plus", on: { click: grant } })),
-      h("p", { class: "muted small" }, t("access.detail")),
+      h("div", { class: "toolbar" }, button(t("access.grant"), { kind: "primary", glyph: "plus", on: { click: () => grantDialog(kb, begin) } }), h("p", { class: "muted small" }, t("access.detail"))),
       table([t("access.who"), t("keys.role"), t("access.on"), ""], rows, { label: t("health.access") }),
     ];
   }
+}
 
-  async function grant() {
-    const who = h("input", { class: "input", type: "text", required: true, maxlength: 200 });
-    const role = roleChoice();
-    const on = h("input", { class: "input", type: "text", maxlength: 4000 });
-    const wanted = await form(t("access.grant"), [field(t("access.who"), who, t("access.whoHint")), field(t("keys.role"), role), field(t("access.on"), on, t("access.onHint"))], () => ({ principal: who.value.trim(), role: role.value, on: on.value.trim() }));
-    if (!wanted) return;
-    try {
-      await api.grant(kb, wanted);
-      toast(t("access.granted"), "good");
-      begin();
-    } catch (error) {
-      sorry(error);
-    }
+/** Ask whom to share with, and share: the base or a part of it, or the one document or folder that `what` names. */
+export async function grantDialog(kb, done, what = "") {
+  const who = h("input", { class: "input", type: "text", required: true, maxlength: 200 });
+  const role = roleChoice();
+  const on = h("input", { class: "input", type: "text", maxlength: 4000 });
+  const wanted = await form(t("access.grant"), [field(t("access.who"), who, t("access.whoHint")), field(t("keys.role"), role), !what && field(t("access.on"), on, t("access.onHint"))].filter(Boolean), () => ({ principal: who.value.trim(), role: role.value, on: what || on.value.trim() }));
+  if (!wanted) return;
+  try {
+    await api.grant(kb, wanted);
+    toast(t("access.granted"), "good");
+    done();
+  } catch (error) {
+    sorry(error);
   }
+}
 
-  async function revoke(one) {
-    if (!(await sure(t("access.revoke"), t("access.revokeDetail", { who: one.principal }), t("access.revoke")))) return;
-    try {
-      await api.revoke(kb, { principal: one.principal, on: one.resource.replace(/^folder:/, "") });
-      begin();
-    } catch (error) {
-      sorry(error);
-    }
+/** Ask, then take a binding away. */
+export async function revokeBinding(kb, principal, on, done) {
+  if (!(await sure(t("access.revoke"), t("access.revokeDetail", { who: principal }), t("access.revoke")))) return;
+  try {
+    await api.revoke(kb, { principal, on });
+    done();
+  } catch (error) {
+    sorry(error);
   }
+}
+
+/** The audit log: who did what, and whether its chain is whole. */
+export function auditPanel(signal) {
+  const root = h("div", {});
+  const gather = async () => {
+    const [{ events }, chain] = await Promise.all([api.audit(signal), api.auditCheck(signal)]);
+    return { events, chain };
+  };
+  load(root, gather, ({ events, chain }) => [
+    banner(chain.ok ? "good" : "bad", t(chain.ok ? "audit.whole" : "audit.broken", { n: chain.broken_at ?? 0 })),
+    events.length
+      ? table(
+          [t("feedback.when"), t("keys.user"), t("audit.action"), t("audit.on"), t("audit.decision"), t("audit.more")],
+          events.map((one) => [moment(one.at), h("strong", {}, one.who || "–"), one.action, h("code", { class: "break small" }, one.resource), badge(t(`audit.${one.decision}`), one.decision === "allowed" ? "good" : "bad"), h("span", { class: "muted small break" }, one.detail)]),
+          { label: t("health.audit") },
+        )
+      : empty("clock", t("audit.emptyTitle"), t("audit.emptyDetail")),
+  ], signal);
+  return root;
 }
 
 /** A dialog with fields; resolves to what `read` makes of them, null when dismissed. */

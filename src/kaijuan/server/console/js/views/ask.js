@@ -3,6 +3,7 @@
 import * as api from "../api.js";
 import { questionBox } from "../ask/question.js";
 import { decodeEnd, turnCard } from "../ask/answer.js";
+import { historyDialog } from "../ask/history.js";
 import { clear, pose, save, shown, threadOf, turnOf } from "../ask/thread.js";
 import { h, put } from "../dom.js";
 import { t } from "../i18n.js";
@@ -11,7 +12,7 @@ import { sorry, toast } from "../parts/notices.js";
 import { button, empty, linkButton, loading } from "../parts/ui.js";
 import { readerPanel } from "../reader/panel.js";
 import { followRun } from "../library/run.js";
-import { go, href, note } from "../router.js";
+import { go, href, note, refresh } from "../router.js";
 
 const EXAMPLES = 4;
 
@@ -64,6 +65,7 @@ export async function render({ kb, query, root, signal, shell }) {
     return [
       welcomeHead(t("ask.over", { n: state.documents })),
       h("div", { class: "narrow" }, box.element),
+      api.has("kbs/{}/conversations") && h("div", { class: "row center earlier" }, earlier()),
       asking.length > 0 &&
         h(
           "section",
@@ -108,11 +110,18 @@ export async function render({ kb, query, root, signal, shell }) {
     const anew = button(t("ask.anew"), { kind: "quiet", glyph: "plus", on: { click: () => (clear(thread), show(null, ""), go(kb, "ask")) } });
     put(
       column,
-      h("div", { class: "thread-head" }, anew),
+      h("div", { class: "thread-head" }, earlier(), anew),
       list,
       h("div", { class: "ask-dock" }, box.element),
     );
     put(list, thread.turns.map(card));
+  }
+
+  /** The way to earlier conversations, where the service keeps them. */
+  function earlier() {
+    if (!api.has("kbs/{}/conversations")) return null;
+    const again = () => (show(null, ""), note({}), refresh());
+    return button(t("history.title"), { kind: "quiet", glyph: "history", on: { click: () => historyDialog(kb, thread, signal, again) } });
   }
 
   function card(turn) {

@@ -7,29 +7,31 @@ import { ago, moment, number, t } from "../i18n.js";
 import { badge, banner, button, facts, failed, heading, linkButton, loading, table, tabs } from "../parts/ui.js";
 import { versionViewer } from "../reader/viewers.js";
 import { blocksViewer } from "../reader/text.js";
+import { documentAccess } from "../library/access.js";
 import { chunkList } from "../library/chunks.js";
 import { sorry } from "../parts/notices.js";
-import { href } from "../router.js";
+import { href, note } from "../router.js";
 
 const ORIGINALS = new Set(["pdf", "image"]);
 
 /** Draw the document of the address. */
-export async function render({ kb, parts: [id], root, signal, shell }) {
+export async function render({ kb, parts: [id], query, root, signal, shell }) {
   put(root, loading(8));
   let view;
   try {
     view = await api.wholeDocument(kb, id, signal);
   } catch (error) {
-    if (error.name !== "AbortError") put(root, failed(error, () => render({ kb, parts: [id], root, signal, shell })));
+    if (error.name !== "AbortError") put(root, failed(error, () => render({ kb, parts: [id], query, root, signal, shell })));
     return;
   }
   if (signal.aborted) return;
   const { version } = view;
   const panels = [
     { id: "content", label: t("doc.content"), show: () => contentPanel(kb, view, signal, shell.may("write")) },
-    { id: "versions", label: t("doc.versions"), show: () => versionsPanel(view) },
+    { id: "versions", label: t("doc.versions"), show: () => versionsPanel(kb, view) },
     { id: "metadata", label: t("doc.metadata"), show: () => metadataPanel(view) },
-  ];
+    shell.may("manage") && api.has("kbs/{}/access") && { id: "access", label: t("doc.access"), show: () => documentAccess(kb, version, signal) },
+  ].filter(Boolean);
   const detail = h("span", { class: "row wrap" }, badge(version.kind), badge(t("doc.number", { n: version.number })), version.pages > 0 && h("span", {}, t("doc.pages", { n: version.pages })), h("span", {}, t("doc.chunks", { n: view.chunks.filter((one) => one.level === "child").length })), h("span", { title: moment(version.created_at) }, ago(version.created_at)));
   put(
     root,
@@ -42,7 +44,7 @@ export async function render({ kb, parts: [id], root, signal, shell }) {
         linkButton(t("doc.askAbout"), href(kb, "ask"), { glyph: "ask" }),
       ]),
       (version.warnings ?? []).length > 0 && banner("warn", t("doc.warnings"), version.warnings.join(" ")),
-      tabs(panels, "content"),
+      tabs(panels, query.get("tab") ?? "content", (tab) => note({ tab: tab === "content" ? "" : tab })),
     ),
   );
 }
@@ -92,15 +94,16 @@ function contentPanel(kb, view, signal, mayWrite) {
   return h("div", { class: "doc-split" }, h("section", { class: "doc-left", "aria-label": t("doc.content") }, modes, sheet), h("section", { class: "doc-right", "aria-label": t("doc.chunkList") }, list));
 }
 
-function versionsPanel(view) {
+function versionsPanel(kb, view) {
   const rows = [...view.history].reverse().map((one) => [
     h("strong", {}, t("doc.number", { n: one.number })),
     one.version_id === view.version.version_id ? badge(t("doc.thisOne"), "good") : "",
     moment(one.created_at),
     one.valid_to >= 2 ** 31 - 1 ? t("doc.since", { n: one.valid_from }) : t("doc.from", { from: one.valid_from, to: one.valid_to - 1 }),
     h("code", { class: "small" }, one.content_hash.slice(0, 12)),
+    { node: linkButton(t("doc.read"), href(kb, "read", [one.version_id]), { kind: "quiet small", glyph: "open" }), class: "act" },
   ]);
-  return table([t("library.version"), "", t("library.added"), t("doc.visible"), t("doc.hash")], rows, { label: t("doc.versions") });
+  return table([t("library.version"), "", t("library.added"), t("doc.visible"), t("doc.hash"), ""], rows, { label: t("doc.versions") });
 }
 
 function metadataPanel(view) {
@@ -111,7 +114,6 @@ function metadataPanel(view) {
     { class: "columns" },
     h("section", { class: "panel" }, h("h2", {}, t("doc.facts")), facts([[t("doc.source"), h("code", { class: "break" }, version.path ?? version.source)], [t("library.kind"), version.kind], [t("doc.language"), version.language], [t("library.pages"), version.pages ? number(version.pages) : ""], [t("doc.id"), h("code", { class: "break" }, version.document_id)], [t("doc.versionId"), h("code", { class: "break" }, version.version_id)], [t("doc.hash"), h("code", { class: "break" }, version.content_hash)]])),
     h("section", { class: "panel" }, h("h2", {}, t("doc.ownFields")), own.length ? facts(own) : h("p", { class: "muted" }, t("doc.noFields"))),
-    view.access && h("section", { class: "panel" }, h("h2", {}, t("doc.access")), h("div", { class: "row wrap" }, view.access.map((one) => badge(typeof one === "string" ? one : one.principal)))),
   );
 }
 

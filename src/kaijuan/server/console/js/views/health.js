@@ -4,7 +4,8 @@ import * as api from "../api.js";
 import { h, put } from "../dom.js";
 import { ago, has, number, t } from "../i18n.js";
 import { icon } from "../icons.js";
-import { accessPanel, keysPanel, usersPanel } from "../parts/people.js";
+import { accessPanel, auditPanel, keysPanel, usersPanel } from "../parts/people.js";
+import { note } from "../router.js";
 import { badge, facts, heading, load, table, tabs } from "../parts/ui.js";
 
 /** Draw the page. */
@@ -15,8 +16,9 @@ export function render({ kb, query, root, signal, shell }) {
     shell.made() && shell.may("manage") && api.has("kbs/{}/access") && { id: "access", label: t("health.access"), show: () => accessPanel(kb, signal) },
     shell.owns && api.has("users") && { id: "users", label: t("health.users"), show: () => usersPanel(signal) },
     shell.owns && api.has("keys") && { id: "keys", label: t("health.keys"), show: () => keysPanel(signal) },
+    shell.audits && api.has("audit") && { id: "audit", label: t("health.audit"), show: () => auditPanel(signal) },
   ].filter(Boolean);
-  put(root, h("div", { class: "view" }, heading(t("health.title"), t("health.detail")), tabs(panels, query.get("tab") ?? "health")));
+  put(root, h("div", { class: "view" }, heading(t("health.title"), t("health.detail")), tabs(panels, query.get("tab") ?? "health", (id) => note({ tab: id === "health" ? "" : id }))));
 }
 
 function healthPanel(kb, signal, shell) {

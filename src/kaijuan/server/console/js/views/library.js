@@ -9,7 +9,7 @@ import { dropped, picked } from "../library/files.js";
 import { followRun, reportView } from "../library/run.js";
 import { snapshotsPanel } from "../library/snapshots.js";
 import { duplicatesPanel } from "../library/duplicates.js";
-import { sorry, sure, toast } from "../parts/notices.js";
+import { prompt, sorry, sure, toast } from "../parts/notices.js";
 import { badge, button, empty, failed, heading, load, loading, progress, table, tabs } from "../parts/ui.js";
 import { href, note } from "../router.js";
 
@@ -49,6 +49,23 @@ export function render({ kb, query, root, signal, shell }) {
     }
   }
 
+  async function takeAddresses() {
+    const words = await prompt(t("library.web"), t("library.webLabel"), t("library.webAdd"), { multiline: true, required: true });
+    const targets = (words ?? "").split(/\s+/).filter(Boolean);
+    if (!targets.length) return;
+    const card = h("div", {});
+    intake.prepend(card);
+    try {
+      await shell.secure();
+      const { id } = await api.addAddresses(kb, targets.map((one) => (/^https?:\/\//i.test(one) ? one : `https://${one}`)));
+      await followRun(kb, id, card, signal);
+      list?.();
+      shell.renewBases();
+    } catch (error) {
+      if (error.name !== "AbortError" && !card.childElementCount) put(card, failed(error));
+    }
+  }
+
   const veil = h("div", { class: "drop-veil", hidden: true, "aria-hidden": "true" }, h("div", {}, icon("upload", 40), h("p", {}, t("library.dropHere"))));
   const holdsFiles = (event) => [...(event.dataTransfer?.types ?? [])].includes("Files");
   const over = (event) => {
@@ -72,11 +89,12 @@ export function render({ kb, query, root, signal, shell }) {
   const actions = shell.may("write") && [
     button(t("library.upload"), { kind: "primary", glyph: "upload", on: { click: () => files.click() } }),
     button(t("library.folder"), { glyph: "folder", on: { click: () => folder.click() } }),
+    api.has("kbs/{}/runs") && button(t("library.web"), { glyph: "globe", on: { click: takeAddresses } }),
   ];
   const panels = [
     { id: "documents", label: t("library.documents"), show: () => documentsPanel({ kb, query, signal, made: shell.made, mayWrite: shell.may("write"), upload: () => files.click(), onList: (again) => (list = again) }) },
     shell.made() && api.has("kbs/{}/runs") && { id: "runs", label: t("library.runs"), show: () => runsPanel(kb, signal) },
-    shell.made() && api.has("kbs/{}/snapshots") && { id: "snapshots", label: t("library.snapshots"), show: () => snapshotsPanel(kb, signal) },
+    shell.made() && api.has("kbs/{}/snapshots") && { id: "snapshots", label: t("library.snapshots"), show: () => snapshotsPanel(kb, signal, { mayWrite: shell.may("write"), intake }) },
     shell.made() && shell.may("write") && api.has("kbs/{}/duplicates") && { id: "duplicates", label: t("library.duplicates"), show: () => duplicatesPanel(kb, signal) },
   ].filter(Boolean);
   const chosen = query.get("tab") ?? "documents";
@@ -170,16 +188,22 @@ function runsPanel(kb, signal) {
 const RUN_TONES = { done: "good", published: "good", failed: "bad", rolled_back: "bad", cancelled: "warn", running: "info", waiting: "info" };
 
 function runRow(kb, run, signal) {
-  const failures = run.report?.failed?.length ?? 0;
+  const failures = run.report?.failed?.length ?? run.counts?.failed ?? 0;
   const body = h("div", {}, run.report ? reportView(run.report) : (run.error?.message ?? run.reason) && h("p", { class: "muted" }, run.error?.message ?? run.reason));
   const details = h(
     "details",
     { class: "run-card" },
-    h("summary", {}, badge(stateWord(run.state), RUN_TONES[run.state] ?? ""), h("strong", {}, has(`runKind.${run.kind}`) ? t(`runKind.${run.kind}`) : run.kind), h("span", { class: "muted" }, ago(run.started_at ?? run.created_at)), failures > 0 && badge(t("run.count.failed", { n: failures }), "bad")),
+    h("summary", {}, badge(stateWord(run.state), RUN_TONES[run.state] ?? ""), h("strong", {}, has(`runKind.${run.kind}`) ? t(`runKind.${run.kind}`) : run.kind), h("span", { class: "muted" }, ago(run.started_at ?? run.created_at)), counts(run), failures > 0 && badge(t("run.count.failed", { n: failures }), "bad")),
     body,
   );
   if (!run.report && !run.progress) details.addEventListener("toggle", () => details.open && items(kb, run, body, signal), { once: true });
   return details;
+}
+
+/** How many of a run's sources became what. */
+function counts(run) {
+  const report = run.report ?? run.counts ?? {};
+  return ["added", "updated", "removed"].filter((name) => report[name] > 0).map((name) => badge(t(`run.count.${name}`, { n: report[name] })));
 }
 
 const stateWord = (state) => (has(`runState.${state}`) ? t(`runState.${state}`) : state);

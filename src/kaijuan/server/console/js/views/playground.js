@@ -94,7 +94,8 @@ function outcome(result, why) {
     "div",
     { class: "stack" },
     h("p", { class: "muted small" }, t("play.found", { n: result.passages.length }), " · ", t("ask.snapshot", { n: result.snapshot }), trace.normalised && trace.normalised !== result.query && ` · ${trace.normalised}`),
-    trace.terms?.length > 0 && h("div", { class: "row wrap terms", "aria-label": t("play.terms") }, trace.terms.slice(0, 30).map((term) => badge(String(term)))),
+    understood(result.understanding),
+    trace.terms?.length > 0 && h("div", { class: "row wrap terms", role: "group", "aria-label": t("play.terms") }, h("span", { class: "muted small" }, t("play.terms")), trace.terms.slice(0, 30).map((term) => badge(String(term)))),
     trace.routes?.length > 0 && routes(trace.routes),
     times(result.timings_ms ?? trace.timings_ms ?? {}),
     h("h3", {}, t("play.passages")),
@@ -104,22 +105,42 @@ function outcome(result, why) {
   );
 }
 
-function routes(list) {
-  return h("div", { class: "row wrap" }, list.map((one) => badge(`${label("route", one.name)}: ${one.state === "ok" ? t("play.routeFound", { n: one.found, time: took(one.milliseconds) }) : one.state}`, one.state === "ok" ? "info" : "bad")));
+/** What was read out of the question before it was searched. */
+function understood(found) {
+  if (!found) return null;
+  const lines = [
+    [t("play.kinds"), (found.kinds ?? []).map((kind) => (has(`kind.${kind}`) ? t(`kind.${kind}`) : kind))],
+    [t("play.standalone"), found.standalone && [found.standalone]],
+    [t("play.readFilters"), found.filters?.map((one) => one.text)],
+    [t("play.expansions"), found.expansions?.map((one) => one.words)],
+    [t("play.variants"), found.variants?.map((one) => one.text)],
+  ].filter(([, values]) => values?.length);
+  return h("dl", { class: "facts understood" }, lines.map(([name, values]) => [h("dt", {}, name), h("dd", { class: "row wrap" }, values.map((value) => badge(value)))]));
 }
 
-const label = (group, name) => (has(`${group}.${name}`) ? t(`${group}.${name}`) : name);
+function routes(list) {
+  return h("div", { class: "row wrap", role: "group", "aria-label": t("play.routes") }, h("span", { class: "muted small" }, t("play.routes")), list.map((one) => badge(`${label("route", one.name)}: ${one.state === "ok" ? t("play.routeFound", { n: one.found, time: took(one.milliseconds) }) : one.state}`, one.state === "ok" ? "info" : "bad")));
+}
+
+/** The name of a stage or route; "dense_zh" is the route "dense" over the Chinese index. */
+function label(group, name) {
+  for (const key of [`${group}.${name}`, `route.${name}`]) if (has(key)) return t(key);
+  const [, stem, end] = name.match(/^(.*)_([a-z]{2})$/) ?? [];
+  return stem && has(`route.${stem}`) ? `${t(`route.${stem}`)} (${end})` : name;
+}
 
 function times(timings) {
-  const stages = Object.entries(timings).filter(([name]) => name !== "total");
+  const all = Object.entries(timings).filter(([name]) => name !== "total");
+  const stages = all.filter(([name]) => has(`timing.${name}`));
+  const within = all.filter(([name]) => !has(`timing.${name}`));
   const most = Math.max(...stages.map(([, value]) => value), 0.001);
   if (!stages.length) return null;
   return h(
     "section",
     { class: "times", "aria-label": t("play.times") },
     h("h3", {}, t("play.times"), timings.total !== undefined && h("span", { class: "muted" }, ` · ${took(timings.total)}`)),
-    stages.map(([name, value]) =>
-      h("div", { class: "time" }, h("span", { class: "ellipsis" }, label("timing", name)), h("span", { class: "time-bar" }, place(h("span", {}), { width: `${Math.max((value / most) * 100, 1)}%` })), h("span", { class: "num" }, took(value))),
+    stages.flatMap((stage) => (stage[0] === "gather" ? [stage, ...within] : [stage])).map(([name, value]) =>
+      h("div", { class: ["time", !has(`timing.${name}`) && "within"] }, h("span", { class: "ellipsis" }, label("timing", name)), h("span", { class: "time-bar" }, place(h("span", {}), { width: `${Math.max((value / most) * 100, 1)}%` })), h("span", { class: "num" }, took(value))),
     ),
   );
 }

@@ -11,7 +11,8 @@ import { href } from "../router.js";
 
 /** Draw the version, the span of the address marked. */
 export async function render({ kb, parts: [id], query, root, signal }) {
-  const span = (query.get("span") ?? "").split("-").map(Number);
+  if (!query.get("span")) return whole(kb, id, root, signal);
+  const span = query.get("span").split("-").map(Number);
   if (span.length !== 2 || !span.every(Number.isInteger)) {
     return put(root, empty("link", t("read.badTitle"), t("read.badDetail")));
   }
@@ -30,5 +31,21 @@ export async function render({ kb, parts: [id], query, root, signal }) {
     if (!exact || state.exact === false) where.append(badge(t("reader.approximate"), "warn", { title: t("reader.approximateWhy") }));
   } catch (error) {
     if (error.name !== "AbortError") put(root, failed(error, () => render({ kb, parts: [id], query, root, signal })));
+  }
+}
+
+/** A version from its beginning, nothing marked: an earlier one, say. */
+async function whole(kb, id, root, signal) {
+  put(root, loading(8));
+  try {
+    const state = await api.versionOf(kb, id, signal);
+    const viewer = await versionViewer(kb, { ...state, id }, signal);
+    signal.addEventListener("abort", () => viewer.destroy());
+    put(
+      root,
+      h("div", { class: "read" }, heading(state.title || t("read.untitled"), versionBadge(state), [linkButton(t("reader.document"), href(kb, "document", [state.document_id]), { glyph: "open" })]), h("div", { class: "read-body" }, viewer.element)),
+    );
+  } catch (error) {
+    if (error.name !== "AbortError") put(root, failed(error, () => whole(kb, id, root, signal)));
   }
 }
