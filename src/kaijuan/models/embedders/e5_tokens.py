@@ -261,9 +261,25 @@ class E5Tokenizer:
             at, nodes = at[going], nodes[going]
         if not starts:
             return at, at, at
-        all_starts = np.concatenate(starts)
-        order = np.argsort(all_starts, kind="stable")
-        return all_starts[order], np.concatenate(ends)[order], np.concatenate(ids)[order]
+        return _by_start(len(codes), starts, ends, ids)
+
+
+def _by_start(size: int, starts: list[Ints], ends: list[Ints], ids: list[Ints]) -> tuple[Ints, Ints, Ints]:
+    """Return pieces, given length by length and in order within each, by where they start, the shorter first.
+
+    Counted into their places: sorting them took most of the time of all.
+    """
+    free = np.zeros(size + 1, dtype=np.int64)
+    for some in starts:
+        free[some + 1] += 1  # within one length no start comes twice
+    free = np.cumsum(free)
+    made = tuple(np.empty(free[-1], dtype=np.int64) for _ in range(3))
+    for of_length in zip(starts, ends, ids, strict=True):
+        places = free[of_length[0]]
+        for whole, some in zip(made, of_length, strict=True):
+            whole[places] = some
+        free[of_length[0]] += 1
+    return made[0], made[1], made[2]
 
 
 def _groups(texts: Iterable[str]) -> Iterator[list[str]]:
@@ -313,7 +329,9 @@ def _search_words(starts: Ints, ends: Ints, weights: Floats64, words: Ints, size
     """
     word_of = np.repeat(words, np.diff(words, append=size))
     distance = starts - word_of[starts]
-    order = np.argsort(distance, kind="stable")
+    # Of 16 bits numpy sorts by counting, in a tenth of the time.
+    narrow = distance.astype(np.uint16) if len(distance) and distance.max() < 1 << 16 else distance
+    order = np.argsort(narrow, kind="stable")
     bounds = np.concatenate([[0], np.cumsum(np.bincount(distance))])
     best = np.full(size + 1, -np.inf)
     back = np.zeros(size + 1, dtype=np.int64)
