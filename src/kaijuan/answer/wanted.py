@@ -45,7 +45,7 @@ _NUMERALS = (
 _ENGLISH = frozenset(_NUMERALS.split())
 _COUNTED = re.compile(
     r"(?:\d|\b(?:one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|[a-z]+teen|[a-z]+ty|hundred|thousand"
-    r"|million|several|dozens?|both|no)\b)(?P<things>[^,.;，。；]{0,24})",
+    r"|million|several|dozens?|both|no)\b)(?=(?P<things>[^,.;，。；]{0,24}))",
     re.DOTALL,
 )
 _HAN_NUMERAL = re.compile(r"[一二两三四五六七八九十百千万亿半]")

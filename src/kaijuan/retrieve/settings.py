@@ -66,9 +66,9 @@ class RetrieveSettings(BaseModel):
     """Half-lives of single knowledge bases, by name."""
     authority: Mapping[str, float] = Field(default_factory=dict)
     """Factor for documents by what their field `authority` says, such as {official = 1.2, draft = 0.7}."""
-    superseded: Literal["drop", "mark"] = "drop"
-    """What becomes of a passage of which a newer edition was found too and is in force. A question that names the year
-    of the older one gets it all the same."""
+    superseded: Literal["drop", "mark"] = "mark"
+    """What becomes of a passage of which a newer edition was found too and is in force: answers that mark it can say
+    what the older edition said. A question that names the year of the older one gets it all the same."""
     expired: Literal["drop", "mark"] = "mark"
     """What becomes of a passage whose document is no longer in force on the day asked about."""
     outdated_weight: float = Field(default=0.5, gt=0, le=1)
