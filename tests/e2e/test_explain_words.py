@@ -18,7 +18,7 @@ async def test_shared_words_have_no_signs_of_the_index_and_no_function_words(tmp
         (folder / f"b{number}.md").write_text(
             f"# 网关 {number}\n\n网关报 ERR-9988，代码 {number}。\n", encoding="utf-8"
         )
-    (folder / "c.md").write_text("# Lunch\n\nSoup on Fridays.\n", encoding="utf-8")
+    (folder / "c.md").write_text("# 午餐\n\n每到周五都供应清汤。\n", encoding="utf-8")
     config = Config(stores=StoreSettings(index="memory"), retrieve=RetrieveSettings(route_k=4))
     async with Kaijuan(tmp_path / "home", config=config, embedder=HashEmbedder()) as base:
         await base.add(folder)
@@ -28,6 +28,6 @@ async def test_shared_words_have_no_signs_of_the_index_and_no_function_words(tmp
         assert {"网关", "err9988", "backups", "kept"} <= set(shared)
         assert not {"are", "how"} & set(shared)
         assert not any(word[0] in "=~#<+@" for word in shared)
-        missed = await base.explain("网关报 ERR-9988", contains="Soup", k=1)
+        missed = await base.explain("网关报 ERR-9988", contains="清汤", k=1)
         (gather,) = (stage.detail for stage in missed.targets[0].stages if stage.stage == "gather")
         assert gather == "neither by meaning nor by words was it among the first 4 chunks"

@@ -170,6 +170,7 @@ async def _stages(
         detail = f"neither by meaning nor by words was it among the first {first} chunks"
         return [*stages, StageVerdict(stage="gather", passed=False, detail=detail)]
     stages.append(_fused_stage(result, candidate))
+    stages.append(_order_stage(context, result, candidate))
     stages.append(
         StageVerdict(
             stage="cut",
@@ -178,7 +179,7 @@ async def _stages(
         )
     )
     if candidate.fate == USED:
-        stages.append(_passage_stage(result, chunk))
+        stages.append(_passage_stage(result, chunk, candidate))
     return stages
 
 
@@ -210,13 +211,31 @@ def _fused_stage(result: SearchResult, candidate: Candidate) -> StageVerdict:
     return StageVerdict(stage="fuse", passed=True, detail=f"{detail}, best {best:.4f}")
 
 
-def _passage_stage(result: SearchResult, chunk: Chunk) -> StageVerdict:
+def _order_stage(context: Retrieval, result: SearchResult, candidate: Candidate) -> StageVerdict:
+    """Tell what the reranker, age and newer editions made of it. They move it; what drops it is told by the cut."""
+    if candidate.reranked is None:
+        detail = f"beyond the first {context.settings.rerank_k} by fused score: left where it was"
+        return StageVerdict(stage="order", passed=True, detail=detail)
+    report = result.trace.reranker
+    told = [f"rank {candidate.reranked.rank}, score {candidate.reranked.score:.4f}"]
+    if candidate.evidence is not None:
+        told.append(f"evidence {candidate.evidence:.3f}")
+    if report is None:
+        told.append("no reranker")
+    elif report.state != "ok":
+        told.append(f"reranker {report.name} {report.state}, so the fused order stands")
+    if candidate.validity:
+        told.append(candidate.validity)
+    return StageVerdict(stage="order", passed=True, detail="; ".join(told))
+
+
+def _passage_stage(result: SearchResult, chunk: Chunk, candidate: Candidate) -> StageVerdict:
     for passage in result.passages:
         if passage.version_id == chunk.version_id and passage.span.contains(chunk.span):
             return StageVerdict(stage="passages", passed=True, detail=f"passage {passage.rank}")
-    return StageVerdict(
-        stage="passages", passed=False, detail=f"{len(result.passages)} better passages filled the places asked for"
-    )
+    standing = candidate.reranked or candidate.fused
+    detail = f"{len(result.passages)} better passages filled the places asked for; it stood at {standing.rank}"
+    return StageVerdict(stage="passages", passed=False, detail=detail)
 
 
 async def _admitted(index: Index, where: Filter, chunk: Chunk) -> bool:
