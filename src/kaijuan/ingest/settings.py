@@ -40,8 +40,9 @@ class ChunkSettings(CutSettings):
     """How documents are cut: which strategy, and how large the pieces are."""
 
     strategy: str = "recursive"
-    """For documents that no table below names. auto chooses by kind and shape; by name: code, faq, fixed, legal, list,
-    parent_child, recursive, semantic, sentence_window, sliding, structural, table, or a chunker of another package."""
+    """For documents that no table below names. auto chooses by kind and shape; by name: code, faq, fixed, judged,
+    legal, list, parent_child, recursive, semantic, sentence_window, sliding, structural, table, or a chunker of another
+    package."""
     by_kind: Mapping[str, str] = Field(default_factory=dict)
     """Strategies for kinds of documents: pdf = "structural". Kinds are those that `kaijuan list` shows."""
     by_shape: Mapping[Shape, str] = Field(default_factory=dict)
@@ -63,9 +64,17 @@ class ChunkSettings(CutSettings):
     descriptions: bool = False
     """Whether tables and code are also found by what they are: columns and sizes, names defined and what is said of
     them. Kept apart from their text."""
-    contexts: bool = False
+    contexts: Literal["off", "rules", "model"] = "off"
     """Whether chunks are also found by a sentence that says where they are from: document, date, section, and names
-    that the document has and the chunk has not. Kept apart from their text."""
+    that the document has and the chunk has not. By rules, or written by the language model from the whole document
+    when `kaijuan chunks contexts` is run (by rules until then). Kept apart from their text."""
+
+    @field_validator("contexts", mode="before")
+    @classmethod
+    def _by_rules(cls, given: object) -> object:
+        """Take yes and no, as the other settings that add something do."""
+        words = {"true": "rules", "false": "off"}
+        return words.get(str(given).lower(), given)
 
     def sizes(self) -> CutSettings:
         """Return the sizes alone: what a chunker depends on."""

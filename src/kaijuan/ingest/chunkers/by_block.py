@@ -7,7 +7,7 @@ from dataclasses import replace
 
 from kaijuan.core.documents import Block
 from kaijuan.ingest.chunkers.atomic import leading
-from kaijuan.ingest.ports import ChunkDraft, Chunker, NeedsSimilarity, Similarity, Tokenizer
+from kaijuan.ingest.ports import ChunkDraft, Chunker, Judge, NeedsJudge, NeedsSimilarity, Similarity, Tokenizer
 
 
 class MixedChunker:
@@ -17,6 +17,7 @@ class MixedChunker:
         self._main = main
         self._named = dict(sorted(named.items()))
         self._similarity: Similarity | None = None
+        self._judge: Judge | None = None
 
     @property
     def fingerprint(self) -> str:
@@ -35,6 +36,18 @@ class MixedChunker:
         for chunker in (self._main, *self._named.values()):
             if isinstance(chunker, NeedsSimilarity):
                 chunker.similarity = similarity
+
+    @property
+    def judge(self) -> Judge | None:
+        """What judges, for the chunkers that need it."""
+        return self._judge
+
+    @judge.setter
+    def judge(self, judge: Judge | None) -> None:
+        self._judge = judge
+        for chunker in (self._main, *self._named.values()):
+            if isinstance(chunker, NeedsJudge):
+                chunker.judge = judge
 
     def chunk(self, text: str, blocks: Sequence[Block], tokenizer: Tokenizer) -> list[ChunkDraft]:
         """Return parents, each followed by its children, in reading order."""

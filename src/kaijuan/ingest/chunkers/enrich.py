@@ -7,22 +7,28 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from kaijuan.core.documents import Block, BlockKind, ChunkLevel
+from kaijuan.core.ids import stable_id
 from kaijuan.core.spans import Span, trim
+from kaijuan.ingest import prompts
 from kaijuan.ingest.chunkers.describe import described
 from kaijuan.ingest.chunkers.situate import names_of, situated
 from kaijuan.ingest.chunkers.summary import summary
-from kaijuan.ingest.ports import ChunkDraft, Facts, Tokenizer
+from kaijuan.ingest.ports import ChunkDraft, Facts, Tokenizer, WrittenShelf
 from kaijuan.ingest.settings import ChunkSettings
 
 _REVISIONS = {"summaries": "summary-1", "descriptions": "describe-1", "contexts": "situate-1"}
 """By setting; raised when the rules say something else."""
+_WRITTEN = "written-1"
+"""Where a model writes contexts. Not which model, nor what it wrote: that comes in a run of its own."""
 _MOST_HEADINGS = 12
 _LONGEST_HEADING = 60
 
 
 def enrichment(settings: ChunkSettings) -> str:
     """Return the fingerprint of all that the settings add; "" for nothing."""
-    words = [word for name, word in _REVISIONS.items() if getattr(settings, name)]
+    words = [word for name, word in _REVISIONS.items() if getattr(settings, name) not in (False, "off")]
+    if settings.contexts == "model":
+        words.append(_WRITTEN)
     if settings.summaries:
         words.append(f"{settings.summary_chunks}/{settings.summary_tokens}")
     return ";".join(words)
@@ -35,11 +41,13 @@ def enriched(
     blocks: Sequence[Block],
     drafts: Sequence[ChunkDraft],
     tokenizer: Tokenizer,
+    written: WrittenShelf | None = None,
 ) -> list[ChunkDraft]:
     """Return the drafts with contexts, and in front of them the document's own where it has enough children."""
     made = list(drafts)
-    if settings.descriptions or settings.contexts:
-        made = _with_contexts(settings, facts, text, blocks, made)
+    if settings.descriptions or settings.contexts != "off":
+        shelf = written if settings.contexts == "model" else None
+        made = _with_contexts(settings, facts, text, blocks, made, shelf)
     children = sum(draft.level is ChunkLevel.CHILD for draft in made)
     if not settings.summaries or children < settings.summary_chunks:
         return made
@@ -80,21 +88,40 @@ def _document(
 
 
 def _with_contexts(
-    settings: ChunkSettings, facts: Facts, text: str, blocks: Sequence[Block], drafts: Sequence[ChunkDraft]
+    settings: ChunkSettings,
+    facts: Facts,
+    text: str,
+    blocks: Sequence[Block],
+    drafts: Sequence[ChunkDraft],
+    shelf: WrittenShelf | None,
 ) -> list[ChunkDraft]:
-    names = names_of(text) if settings.contexts else []
+    names = names_of(text) if settings.contexts != "off" else []
+    keys = {
+        at: context_key(facts.title, draft.title_path, draft.span.of(text))
+        for at, draft in enumerate(drafts)
+        if draft.level is ChunkLevel.CHILD
+    }
+    known = shelf.known(list(keys.values())) if shelf is not None else {}
     made = []
-    for draft in drafts:
-        if draft.level is not ChunkLevel.CHILD:
+    for at, draft in enumerate(drafts):
+        if at not in keys:
             made.append(draft)
             continue
         said = []
-        if settings.contexts:
-            said.append(situated(facts, draft.title_path, names, draft.span.of(text)))
+        if settings.contexts != "off":
+            said.append(known.get(keys[at]) or situated(facts, draft.title_path, names, draft.span.of(text)))
         if settings.descriptions:
             said.append(described(text, _touching(blocks, draft.span), draft.span, facts.language))
         made.append(replace(draft, context="\n".join(part for part in said if part)))
     return made
+
+
+def context_key(title: str, path: Sequence[str], body: str) -> str:
+    """Return what a written sentence is kept by: the passage and its place, whatever else the document says.
+
+    So it stays with a passage that did not change, when the document changes elsewhere or is cut anew and back.
+    """
+    return stable_id("context", prompts.mark("context"), title, *path, "", body)
 
 
 def _touching(blocks: Sequence[Block], span: Span) -> Sequence[Block]:

@@ -12,7 +12,17 @@ from kaijuan.core.ids import stable_id
 from kaijuan.ingest.chunkers.by_block import MixedChunker
 from kaijuan.ingest.chunkers.enrich import enriched, enrichment
 from kaijuan.ingest.chunkers.shapes import shape_of
-from kaijuan.ingest.ports import ChunkDraft, Chunker, Facts, NeedsSimilarity, Similarity, Tokenizer
+from kaijuan.ingest.ports import (
+    ChunkDraft,
+    Chunker,
+    Facts,
+    Judge,
+    NeedsJudge,
+    NeedsSimilarity,
+    Similarity,
+    Tokenizer,
+    WrittenShelf,
+)
 from kaijuan.ingest.settings import ChunkSettings, CutSettings, Shape
 from kaijuan.ingest.sources.patterns import PathFilter
 
@@ -35,16 +45,25 @@ Load = Callable[[str], Callable[[CutSettings], Chunker]]
 class ChunkPolicy:
     """A table from address, kind and shape to strategy. Asked in this order, then the one for all."""
 
-    def __init__(self, settings: ChunkSettings, load: Load, similarity: Similarity | None = None) -> None:
+    def __init__(
+        self,
+        settings: ChunkSettings,
+        load: Load,
+        similarity: Similarity | None = None,
+        judge: Judge | None = None,
+        written: WrittenShelf | None = None,
+    ) -> None:
         self._settings = settings
         self._load = load
         self._similarity = similarity
+        self._judge = judge
+        self._written = written
         self._made: dict[str, Chunker] = {}
         self._places = [(PathFilter([pattern]), word) for pattern, word in settings.by_source.items()]
 
-    def given(self, similarity: Similarity) -> ChunkPolicy:
-        """Return the same policy, whose chunkers can ask how like texts are."""
-        return ChunkPolicy(self._settings, self._load, similarity)
+    def given(self, similarity: Similarity, judge: Judge | None = None) -> ChunkPolicy:
+        """Return the same policy, whose chunkers can ask how like texts are, and a language model, if there is one."""
+        return ChunkPolicy(self._settings, self._load, similarity, judge, self._written)
 
     @property
     def limit(self) -> int:
@@ -60,7 +79,7 @@ class ChunkPolicy:
         self, facts: Facts, text: str, blocks: Sequence[Block], drafts: Sequence[ChunkDraft], tokenizer: Tokenizer
     ) -> list[ChunkDraft]:
         """Add what is searched with chunks and is no part of their text."""
-        return enriched(self._settings, facts, text, blocks, drafts, tokenizer)
+        return enriched(self._settings, facts, text, blocks, drafts, tokenizer, self._written)
 
     def shape_of(self, kind: str, text: str, blocks: Sequence[Block | ParsedBlock]) -> str:
         """Return shape and revision. Always looked for, so that another policy need not look again."""
@@ -77,12 +96,16 @@ class ChunkPolicy:
             made = self._chunker(word)
             if isinstance(made, NeedsSimilarity):
                 made.similarity = self._similarity
+            if isinstance(made, NeedsJudge):
+                made.judge = self._judge
             self._made[word] = made
         return self._made[word]
 
     def _chunker(self, word: str) -> Chunker:
         main = self._load(word)(self._sizes)
-        others: dict[str, Chunker] = {kind: self._load(own)(self._sizes) for kind, own in self._settings.by_block.items() if own != word}
+        others: dict[str, Chunker] = {
+            kind: self._load(own)(self._sizes) for kind, own in self._settings.by_block.items() if own != word
+        }
         return MixedChunker(main, others) if others else main
 
     def strategy(self, kind: str, shape: str, source: str = "", named: str = "") -> str:

@@ -8,15 +8,14 @@ sections stay.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 
-from kaijuan.core.documents import ATOMIC_KINDS, Block, BlockKind
-from kaijuan.core.spans import Span, trim
+from kaijuan.core.documents import Block
+from kaijuan.core.spans import Span
 from kaijuan.errors import UsageError
 from kaijuan.ingest.chunkers.measure import Ruler
-from kaijuan.ingest.chunkers.sections import Section, sections, shared_depth
-from kaijuan.ingest.chunkers.split import sentence_cuts
-from kaijuan.ingest.chunkers.units import Unit, clipped, drafts_of, strategy_mark, window_cut
+from kaijuan.ingest.chunkers.sections import shared_depth
+from kaijuan.ingest.chunkers.sentence_runs import Run, runs_of
+from kaijuan.ingest.chunkers.units import Unit, clipped, drafts_of, strategy_mark
 from kaijuan.ingest.ports import ChunkDraft, Similarity, Tokenizer
 from kaijuan.ingest.settings import CutSettings
 
@@ -28,16 +27,6 @@ _LOOKED_AT = 400
 """Characters of a sentence or table that are embedded; what it is about shows in its beginning."""
 _APART = 2
 """Windows of two sentences that do not share one are so far apart."""
-_MOST = 4_000
-"""Sentences embedded of one document; in longer ones several are taken as one."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _Run:
-    """A section, or a window of a long one, as sentences and whole blocks."""
-
-    section: Section
-    items: tuple[Span, ...]
 
 
 class SemanticChunker:
@@ -57,7 +46,7 @@ class SemanticChunker:
         if self.similarity is None:
             raise UsageError("The strategy 'semantic' needs an embedder.", hint="Choose another strategy.")
         filled = [block for block in blocks if block.span.of(text).strip()]
-        runs = [run for section in sections(filled) for run in _runs(text, section, self._settings.window_chars)]
+        runs = list(runs_of(text, filled, self._settings.window_chars))
         likeness = self._likeness(text, runs, self.similarity)
         depth = shared_depth(filled) + 1
         threshold = _threshold(likeness)
@@ -71,7 +60,7 @@ class SemanticChunker:
                 units.append(Unit(span=span, path=path, blocks=inside, parent=path[:depth]))
         return drafts_of(text, units, tokenizer, self._settings)
 
-    def _likeness(self, text: str, runs: Sequence[_Run], similarity: Similarity) -> list[list[float]]:
+    def _likeness(self, text: str, runs: Sequence[Run], similarity: Similarity) -> list[list[float]]:
         """Return for every place between items how like the two before are to the two after; one call a document."""
         texts = [window for run in runs for window in _windows(text, run.items)]
         found = similarity(texts, _APART) if any(len(run.items) > 1 for run in runs) else []
@@ -116,36 +105,6 @@ def _threshold(likeness: Sequence[Sequence[float]]) -> float:
     every = sorted(like for own in likeness for like in own)
     middle = every[len(every) // 2] if every else 0.0
     return max((like for like in every[: max(1, int(_SHARE * len(every)))] if like < middle), default=-1.0)
-
-
-def _runs(text: str, section: Section, limit: int) -> Iterator[_Run]:
-    at, end = section.blocks[0].span.start, section.blocks[-1].span.end
-    while at < end:
-        stop = end if end - at <= limit else window_cut(text, at, at + limit)
-        items = list(_items(text, clipped(text, section.blocks, at, stop)))
-        if items:
-            step = -(-len(items) // _MOST)
-            groups = [items[first : first + step] for first in range(0, len(items), step)]
-            yield _Run(section=section, items=tuple(Span(group[0].start, group[-1].end) for group in groups))
-        at = stop
-
-
-def _items(text: str, blocks: Sequence[Block]) -> Iterator[Span]:
-    """Yield sentences, and blocks that are not prose whole; headings with what follows them."""
-    head: int | None = None
-    end = 0
-    for block in blocks:
-        if block.kind is BlockKind.HEADING:
-            head, end = (block.span.start if head is None else head), block.span.end
-            continue
-        cuts = [] if block.kind in ATOMIC_KINDS else sentence_cuts(text, block.span)
-        for start, stop in zip([block.span.start, *cuts], [*cuts, block.span.end], strict=True):
-            inner = trim(text, Span(start, stop))
-            if len(inner):
-                yield inner if head is None else Span(head, inner.end)
-                head = None
-    if head is not None:
-        yield Span(head, end)
 
 
 def _windows(text: str, items: Sequence[Span]) -> Iterator[str]:

@@ -11,7 +11,7 @@ import pytest
 from kaijuan.core.documents import Block, BlockKind, ChunkLevel
 from kaijuan.core.ids import BlockId
 from kaijuan.core.spans import Span, uncovered
-from kaijuan.ingest.ports import ChunkDraft, Chunker, NeedsSimilarity, Tokenizer
+from kaijuan.ingest.ports import ChunkDraft, Chunker, NeedsJudge, NeedsSimilarity, Tokenizer
 
 _TOKEN = re.compile(r"[a-zA-Z0-9]{1,6}|[^\sa-zA-Z0-9]")
 
@@ -30,8 +30,15 @@ def word_overlap(texts: Sequence[str], apart: int) -> list[float]:
     return [len(one & other) / max(1, len(one | other)) for one, other in zip(letters, letters[apart:], strict=False)]
 
 
+def every_third(parts: Sequence[str]) -> list[int]:
+    """A double of a model's judgement: something new begins at every third text."""
+    return list(range(3, len(parts), 3))
+
+
 def ready(chunker: Chunker) -> Chunker:
-    """Return the chunker, given the double where it needs the likeness of texts."""
+    """Return the chunker, given the doubles where it needs the likeness of texts or a judgement."""
+    if isinstance(chunker, NeedsJudge):
+        chunker.judge = every_third
     if isinstance(chunker, NeedsSimilarity):
         chunker.similarity = word_overlap
     return chunker

@@ -1,0 +1,1 @@
+"""What language models wrote about documents while they were cut."""
