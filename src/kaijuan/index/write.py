@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Collection, Iterable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from itertools import groupby
@@ -13,7 +13,7 @@ from kaijuan.core.documents import INDEXED, Chunk, ChunkLevel, Version
 from kaijuan.core.filters import FIELD, LEVEL, Value
 from kaijuan.core.ids import ChunkId, VersionId
 from kaijuan.core.text.bm25 import document_weights
-from kaijuan.errors import NotFoundError, StoreError
+from kaijuan.errors import KaijuanError, NotFoundError, StoreError
 from kaijuan.index.catalog import Catalog, IndexChange, KnowledgeBase, OutboxEntry
 from kaijuan.index.embed import Passages, embedded
 from kaijuan.index.ports import BlobStore, Embedder, Index, Point
@@ -46,6 +46,30 @@ class IndexWriter:
     embedder: Embedder
     index: Index
     settings: IndexSettings = field(default_factory=IndexSettings)
+    measured: bool = True
+    """Whether the tokens that chunks were measured in are this embedder's."""
+    beside: list[Beside] = field(default_factory=list)
+    """Spaces of other models, which follow. One that fails is left behind and never stops the run."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Beside:
+    """The space of a model that does not serve readers and is kept up to date."""
+
+    writer: IndexWriter
+    fall_behind: Callable[[KaijuanError], Awaitable[None]]
+    """Called when it cannot follow; raises where it has begun to serve readers meanwhile."""
+
+
+async def follow(writer: IndexWriter, work: Callable[[IndexWriter], Awaitable[object]]) -> None:
+    """Do the same to the spaces beside this one."""
+    for side in list(writer.beside):
+        try:
+            await work(side.writer)
+        except KaijuanError as error:
+            await side.fall_behind(error)
+            telemetry.event("index.fell_behind", space=side.writer.index.spec.name, code=error.code)
+            writer.beside.remove(side)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -64,23 +88,33 @@ async def write_versions(writer: IndexWriter, versions: Collection[VersionId], s
 
     With `skipped`, a version whose text cannot be read is left out and told; otherwise it is an error.
     """
-    return await _write(writer, _pieces(writer, versions, None, skipped))
+    written = await _write(writer, _pieces(writer, versions, None, skipped))
+    await follow(writer, lambda side: write_versions(side, versions, skipped))
+    return written
 
 
 async def write_chunks(writer: IndexWriter, ids: Collection[ChunkId], skipped: Skipped | None = None) -> int:
-    """Upsert the points of these chunks alone; return how many. `skipped` as in `write_versions`."""
+    """Upsert the points of these chunks alone, in this space alone; return how many. `skipped` as in
+    `write_versions`."""
     chunks = await writer.catalog.chunks(ids)
     versions = dict.fromkeys(chunk.version_id for chunk in chunks.values())
     return await _write(writer, _pieces(writer, versions, frozenset(chunks), skipped))
 
 
-async def close_versions(writer: IndexWriter, versions: Iterable[VersionId], snapshot: int) -> None:
+async def close_versions(writer: IndexWriter, versions: Sequence[VersionId], snapshot: int) -> None:
     """Set `valid_to` of the versions' points."""
-    async for part in _parts(writer.catalog, list(versions)):
+    async for part in _parts(writer.catalog, versions):
         chunks = await writer.catalog.chunks_of_each(part, *INDEXED)
         ids = [chunk.id for of_version in chunks.values() for chunk in of_version]
         for at in range(0, len(ids), _PAGE):
             await writer.index.close_interval(ids[at : at + _PAGE], snapshot)
+    await follow(writer, lambda side: close_versions(side, versions, snapshot))
+
+
+async def flush(writer: IndexWriter) -> None:
+    """Make what was written survive a power cut."""
+    await writer.index.flush()
+    await follow(writer, flush)
 
 
 async def _parts(catalog: Catalog, versions: Sequence[VersionId]) -> AsyncIterator[list[VersionId]]:
@@ -135,7 +169,7 @@ def _text(version: Version, found: bytes | StoreError | NotFoundError, skipped: 
 
 
 async def _write(writer: IndexWriter, pieces: AsyncIterator[_Piece]) -> int:
-    passages = Passages(writer.embedder, writer.settings.prefix_tokens)
+    passages = Passages(writer.embedder, writer.settings.prefix_tokens, measured=writer.measured)
     group: list[_Piece] = []
     written = 0
     async for piece in pieces:

@@ -17,7 +17,6 @@ import zipfile
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import suppress
 from dataclasses import asdict, dataclass
-from functools import partial
 from pathlib import Path
 from typing import IO, Any
 
@@ -203,8 +202,14 @@ async def load(
             run = await ingest.catalog.load(kb.id, _rows(archive, manifest), now=ingest.clock())
             ingest.reached("load")
         try:
-            writer_of = partial(ingest.writer, fresh)
-            plan = Plan(kb=fresh, store=ingest.indexes, embedder=ingest.embedder, writer_of=writer_of)
+            spaces = ingest.spaces()
+            model = spaces.model_of(None)
+            plan = Plan(
+                kb=fresh,
+                store=ingest.indexes,
+                embedder=model.embedder,
+                writer_of=lambda index: spaces.writer(fresh, index, model),
+            )
             space = await rebuild(plan, told, lambda _version: None)
             await ingest.catalog.finish_import(run, manifest.head, space, now=ingest.clock())
         except BaseException:

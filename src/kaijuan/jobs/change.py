@@ -11,7 +11,7 @@ from kaijuan.errors import KaijuanError, StoreError
 from kaijuan.index.catalog import ItemState, Run, RunItem
 from kaijuan.index.publish import Publication, Reached, publish
 from kaijuan.index.reconcile import clear_unpublished
-from kaijuan.index.write import Outbox
+from kaijuan.index.write import Outbox, follow
 from kaijuan.jobs.lease import still_held
 from kaijuan.jobs.report import Progress, RunReport, Stage, Tally, Waiting
 
@@ -139,6 +139,7 @@ class Change:
             # The catalog first: it refuses when the run was published after all, and then its points must stay.
             await writer.catalog.roll_back(self.run, now=clock(), reason=reason_of(cause))
             await clear_unpublished(writer.index, self.head)
+            await follow(writer, lambda side: clear_unpublished(side.index, self.head))
         except StoreError as error:
             telemetry.event("run.undo_failed", run=self.run.id, code=error.code, message=error.message)
 

@@ -242,7 +242,8 @@ class Deep:
             return Check(name="vectors", ok=True, detail="none yet")
         ingest, live = self.ingest, [one for one in self.versions if one.valid_from <= self.kb.head < one.valid_to]
         step = max(1, len(live) // SAMPLED)
-        passages = Passages(ingest.embedder, ingest.index_settings.prefix_tokens)
+        model = await ingest.spaces().serving(self.kb)
+        passages = Passages(model.embedder, model.settings.prefix_tokens, measured=model.measured)
         looked, lost = 0, []
         for version in live[::step][:SAMPLED]:
             chunks = await ingest.catalog.chunks_of(version.id, ChunkLevel.CHILD)
@@ -254,7 +255,7 @@ class Deep:
                 continue
             chunk = chunks[len(chunks) // 2]
             said = passages.text(version, chunk, chunk.search_text or chunk.span.of(text))
-            vector = (await embedded(ingest.embedder, [said], 1))[0]
+            vector = (await embedded(model.embedder, [said], 1))[0]
             where = And((at_snapshot(self.kb.head), Eq("version_id", version.id)))
             hits = await self.index.search_dense(vector, 50, where)
             looked += 1

@@ -18,7 +18,7 @@ from kaijuan.errors import BusyError
 from kaijuan.index.catalog import Catalog, KnowledgeBase
 from kaijuan.index.history import Dropped
 from kaijuan.index.ports import BlobStore, Index
-from kaijuan.index.write import IndexWriter
+from kaijuan.index.write import IndexWriter, follow
 from kaijuan.jobs.lease import held
 from kaijuan.jobs.run import Ingest
 from kaijuan.jobs.settings import RetentionSettings
@@ -89,6 +89,7 @@ async def collect(ingest: Ingest, kb: KnowledgeBase, settings: RetentionSettings
         gone = await catalog.drop_snapshots(kb.id, stay, now=ingest.clock())
         ingest.reached("drop_snapshots")
         points = await drop_points(writer.index, writer.kb.head, stay)
+        await follow(writer, lambda side: drop_points(side.index, side.kb.head, stay))
         ingest.reached("drop_points")
         before = ingest.clock() - settings.report_days * DAY
         reports = await catalog.drop_run_lines(kb.id, before=before)
@@ -114,6 +115,7 @@ async def purge(ingest: Ingest, kb: KnowledgeBase, documents: Collection[Documen
         gone = await catalog.purge_documents(kb.id, documents)
         ingest.reached("purge_documents")
         points = await drop_unknown(writer)
+        await follow(writer, drop_unknown)
         blobs, freed, busy = await drop_blobs(ingest, writer)
     kept = tuple(one.number for one in await catalog.snapshots(kb.id))
     return gone, GcReport(kept=kept, dropped=(), points=points, blobs=blobs, bytes=freed, busy=busy)

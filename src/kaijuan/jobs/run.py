@@ -19,12 +19,12 @@ from kaijuan.core.snapshots import OPEN
 from kaijuan.errors import NotFoundError
 from kaijuan.index.catalog import Catalog, KnowledgeBase
 from kaijuan.index.embed import blocking_similarity
-from kaijuan.index.ports import BlobStore, Embedder, Index, IndexStore
+from kaijuan.index.ports import BlobStore, Embedder, IndexStore
 from kaijuan.index.publish import Reached
-from kaijuan.index.rebuild import Plan, Told, drop_others, open_space, rebuild
+from kaijuan.index.rebuild import Plan, Told, drop_others, rebuild
 from kaijuan.index.reconcile import ReconcileReport, check, clear_unpublished, reconcile
 from kaijuan.index.settings import IndexSettings
-from kaijuan.index.write import IndexWriter, Outbox, Skipped, write_versions
+from kaijuan.index.write import IndexWriter, Outbox, Skipped, flush, follow, write_versions
 from kaijuan.ingest.ports import Chunking, SourceFailure, SourceItem
 from kaijuan.jobs.change import Change, Tell
 from kaijuan.jobs.cutting import by_document
@@ -39,6 +39,7 @@ from kaijuan.jobs.owner import new_owner
 from kaijuan.jobs.prepare import Ground, Parsing, Pipeline, Read, facts
 from kaijuan.jobs.report import Failed, Moved, Progress, RunReport, Stage, Tally
 from kaijuan.jobs.settings import JobSettings
+from kaijuan.jobs.spaces import Model, ModelOf, Spaces
 
 DIED = "Its process ended before the run did."
 __all__ = ["Failed", "Ingest", "Progress", "RunReport", "Stage"]
@@ -93,6 +94,8 @@ class Ingest:
     """Names the holder of the lease, anew for every run."""
     settings: JobSettings = field(default_factory=JobSettings)
     index_settings: IndexSettings = field(default_factory=IndexSettings)
+    model_of: ModelOf | None = None
+    """Gives the models of spaces; by default there is one, which serves."""
     reached: Reached = lambda _: None
     """Told the name of every step that has just been taken."""
 
@@ -241,7 +244,7 @@ class Ingest:
             wanted = [one.id for one in versions if documents is None or one.document_id in documents]
             # One unreadable text must not keep a revocation from all the others.
             written = await write_versions(writer, wanted, lambda _version: None)
-            await writer.index.flush()
+            await flush(writer)
             return written
 
     async def check(self, kb: KnowledgeBase) -> ReconcileReport:
@@ -249,7 +252,7 @@ class Ingest:
         fresh = await self.catalog.kb(kb.tenant, kb.name)
         if not fresh.space:
             return ReconcileReport()
-        index = await open_space(self.catalog, self.indexes, fresh, self.embedder)
+        index = await self.spaces().open_serving(fresh)
         try:
             return await check(self.catalog, index, fresh)
         finally:
@@ -258,8 +261,11 @@ class Ingest:
     async def reconcile(self, kb: KnowledgeBase) -> ReconcileReport:
         """Roll back what dead runs left, and mend every difference between index and catalog."""
         async with self.opened(kb) as (writer, _):
-            await drop_others(self.indexes, writer.kb)
-            return await reconcile(writer)
+            models = await self.catalog.spaces_of_models(kb.id)
+            await drop_others(self.indexes, writer.kb, {model.space for model in models})
+            report = await reconcile(writer)
+            await follow(writer, reconcile)
+            return report
 
     async def rebuild(
         self,
@@ -273,7 +279,13 @@ class Ingest:
         """
         async with self.holding(kb) as (fresh, _):
             await self.end_dead_runs(kb)
-            plan = Plan(kb=fresh, store=self.indexes, embedder=self.embedder, writer_of=partial(self.writer, fresh))
+            model = await self.spaces().serving(fresh)
+            plan = Plan(
+                kb=fresh,
+                store=self.indexes,
+                embedder=model.embedder,
+                writer_of=lambda index: self.spaces().writer(fresh, index, model),
+            )
             return replace(fresh, space=await rebuild(plan, told, skipped))
 
     # --- what the verbs share --------------------------------------------------------------------------------
@@ -302,15 +314,15 @@ class Ingest:
             measure=f"{info.name}/{info.max_tokens}",
         )
 
-    def writer(self, kb: KnowledgeBase, index: Index) -> IndexWriter:
-        """Return what writes the points of a base to one of its spaces."""
-        return IndexWriter(
-            kb=kb,
+    def spaces(self) -> Spaces:
+        """Return what opens the spaces of a base, each for its own model."""
+        only = Model(embedder=self.embedder, settings=self.index_settings)
+        return Spaces(
             catalog=self.catalog,
             blobs=self.blobs,
-            embedder=self.embedder,
-            index=index,
-            settings=self.index_settings,
+            indexes=self.indexes,
+            model_of=self.model_of or (lambda _: only),
+            clock=self.clock,
         )
 
     @asynccontextmanager
@@ -332,18 +344,15 @@ class Ingest:
     @asynccontextmanager
     async def opened(self, kb: KnowledgeBase) -> AsyncIterator[tuple[IndexWriter, str]]:
         """Hold the lease, open the index, and take away what a dead run left in either store."""
-        async with self.holding(kb) as (fresh, owner):
-            index = await open_space(self.catalog, self.indexes, fresh, self.embedder)
-            try:
-                self.reached("open_space")
-                await self.end_dead_runs(kb)
-                self.reached("end_dead_runs")
-                # Asked every time: a run that died between these two steps is no longer in the catalog.
-                await clear_unpublished(index, fresh.head)
-                self.reached("clear_unpublished")
-                yield self.writer(fresh, index), owner
-            finally:
-                await index.close()
+        async with self.holding(kb) as (fresh, owner), self.spaces().opened(fresh) as writer:
+            self.reached("open_space")
+            await self.end_dead_runs(kb)
+            self.reached("end_dead_runs")
+            # Asked every time: a run that died between these two steps is no longer in the catalog.
+            await clear_unpublished(writer.index, fresh.head)
+            await follow(writer, lambda side: clear_unpublished(side.index, fresh.head))
+            self.reached("clear_unpublished")
+            yield writer, owner
 
     @asynccontextmanager
     async def changing(
