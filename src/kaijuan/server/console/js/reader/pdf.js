@@ -8,6 +8,7 @@ import { button } from "../parts/ui.js";
 const VENDOR = new URL("../../vendor/pdfjs/", import.meta.url);
 const SHARPEST = 2;
 const MOST_PIXELS = 16_000_000;
+const PAUSE_MS = 70;
 const STEPS = [0.75, 1, 1.25, 1.5, 2, 3];
 let library = null;
 
@@ -45,6 +46,8 @@ class PdfView {
     this.file = file;
     this.zoom = 1;
     this.drawn = new Map();
+    this.wanted = new Set();
+    this.drawing = false;
     this.marks = new Map();
     this.number = h("input", { class: "input page-number", type: "number", min: 1, max: file.numPages, value: "1", "aria-label": t("reader.page"), on: { change: () => this.goTo(Number(this.number.value)) } });
     this.scroller = h("div", { class: "pdf-scroll", tabindex: "0", role: "document", "aria-label": t("reader.pages", { n: file.numPages }), on: { scroll: debounce(() => this.tell(), 80) } });
@@ -77,13 +80,39 @@ class PdfView {
   watch() {
     this.near = new IntersectionObserver((seen) => {
       for (const { target, isIntersecting } of seen) {
-        if (isIntersecting) this.draw(target);
+        if (isIntersecting) this.want(target);
         else this.forget(target);
       }
     }, { root: this.scroller, rootMargin: "80% 0px" });
     for (const page of this.pages) this.near.observe(page);
     this.resized = new ResizeObserver(debounce(() => this.again(), 150));
     this.resized.observe(this.scroller);
+  }
+
+  /** Pages that only fly past are not drawn: what is still near after a moment is, one after the other. */
+  want(element) {
+    this.wanted.add(element);
+    this.timer ??= setTimeout(() => {
+      this.timer = undefined;
+      this.work();
+    }, PAUSE_MS);
+  }
+
+  async work() {
+    if (this.drawing) return;
+    this.drawing = true;
+    while (this.wanted.size) {
+      const next = this.nearest();
+      this.wanted.delete(next);
+      await this.draw(next);
+    }
+    this.drawing = false;
+  }
+
+  nearest() {
+    const middle = this.scroller.scrollTop + this.scroller.clientHeight / 2;
+    const away = (page) => Math.abs(page.offsetTop + page.offsetHeight / 2 - middle);
+    return [...this.wanted].reduce((best, page) => (away(page) < away(best) ? page : best));
   }
 
   async draw(element) {
@@ -118,6 +147,7 @@ class PdfView {
   }
 
   forget(element) {
+    this.wanted.delete(element);
     const state = this.drawn.get(element);
     if (!state) return;
     state.gone = true;
@@ -133,7 +163,7 @@ class PdfView {
     for (const [element, state] of [...this.drawn]) {
       if (Math.abs(element.clientWidth - state.width) < 2) continue;
       this.forget(element);
-      this.draw(element);
+      this.want(element);
     }
   }
 
@@ -155,8 +185,13 @@ class PdfView {
 
   tell() {
     const middle = this.scroller.scrollTop + this.scroller.clientHeight / 3;
-    const at = this.pages.findIndex((page) => page.offsetTop + page.offsetHeight > middle);
-    this.number.value = at < 0 ? this.pages.length : at + 1;
+    let [low, high] = [0, this.pages.length - 1];
+    while (low < high) {
+      const half = (low + high) >> 1;
+      if (this.pages[half].offsetTop + this.pages[half].offsetHeight > middle) high = half;
+      else low = half + 1;
+    }
+    this.number.value = low + 1;
   }
 
   highlight(element) {
@@ -175,9 +210,10 @@ class PdfView {
   }
 
   async show({ boxes = [], pages = [] }) {
+    const before = [...this.marks.keys()];
     this.marks = new Map();
     for (const box of boxes) this.marks.set(box.page, [...(this.marks.get(box.page) ?? []), box]);
-    for (const page of this.pages) this.highlight(page);
+    for (const at of new Set([...before, ...this.marks.keys()])) if (this.pages[at - 1]) this.highlight(this.pages[at - 1]);
     const number = boxes[0]?.page ?? pages[0] ?? 1;
     const element = this.pages[number - 1];
     if (!element) return false;
@@ -191,6 +227,8 @@ class PdfView {
   }
 
   destroy() {
+    clearTimeout(this.timer);
+    this.wanted.clear();
     this.near.disconnect();
     this.resized.disconnect();
     for (const element of [...this.drawn.keys()]) this.forget(element);
