@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from kaijuan.retrieve.understanding.anchors import AnchorKind, anchors, guarded, held, lost
@@ -55,6 +55,12 @@ QUESTIONS = st.lists(WORDS | EXACT, min_size=1, max_size=8).map(" ".join)
 TEXTS = QUESTIONS | st.text(max_size=60)
 
 
+@pytest.mark.parametrize("exact", EXACT.elements)
+def test_everything_exact_is_an_anchor(exact: str) -> None:
+    assert anchors(exact)
+
+
+@settings(deadline=None)
 @given(TEXTS, TEXTS)
 def test_what_passes_the_guard_holds_every_anchor(question: str, rewrite: str) -> None:
     kept = guarded(question, rewrite)
@@ -62,6 +68,7 @@ def test_what_passes_the_guard_holds_every_anchor(question: str, rewrite: str) -
     assert kept in (question, rewrite)
 
 
+@settings(deadline=None)
 @given(QUESTIONS, EXACT)
 def test_a_rewrite_without_an_anchor_is_thrown_away(question: str, exact: str) -> None:
     asked = f"{question} {exact}"
@@ -71,17 +78,20 @@ def test_a_rewrite_without_an_anchor_is_thrown_away(question: str, exact: str) -
         assert guarded(asked, rewrite) == asked
 
 
+@settings(deadline=None)
 @given(QUESTIONS)
 def test_a_question_holds_its_own_anchors(question: str) -> None:
     assert held(anchors(question), question)
     assert guarded(question, question) == question
 
 
+@settings(deadline=None)
 @given(QUESTIONS, st.lists(WORDS, max_size=4).map(" ".join))
 def test_more_words_lose_nothing(question: str, more: str) -> None:
     assert lost(anchors(question), f"{more} {question}") == ()
 
 
+@settings(deadline=None)
 @given(st.text())
 def test_any_text_can_be_read(text: str) -> None:
     assert all(anchor.keys and anchor.text is not None for anchor in anchors(text))

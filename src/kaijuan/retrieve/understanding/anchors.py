@@ -47,6 +47,8 @@ _ENDS = "./:*=-·&+@"
 _VERSION = re.compile(r"v\d+(?:\.\d+)*\S*|\d+(?:\.\d+){2,}\S*")
 _DIGITS_ONLY = re.compile(r"[\d.,%]+")
 _ACRONYM = re.compile(r"(?<![A-Za-z0-9])[A-Z][A-Z&]{1,9}(?![A-Za-z0-9]|[-_./ ]?\d)")
+_SHOUTED = 2
+"""Words in capitals up to which they may be names."""
 _HAN_NUMERAL = re.compile(r"[零〇一二三四五六七八九十百千万亿两]{2,}|^第")
 
 _NOT_A_NOT = re.compile(
@@ -153,7 +155,7 @@ def _names(text: str) -> Iterator[Anchor]:
         name = folded(next(group for group in match.groups() if group)).strip()
         if name:
             yield Anchor(kind=AnchorKind.NAME, text=name, keys=frozenset({"=" + name}))
-    if text.isascii() and text.isupper():
+    if text.isascii() and text.isupper() and len(text.split()) > _SHOUTED:
         return  # somebody shouts
     for match in _ACRONYM.finditer(text):
         name = folded(match.group())
