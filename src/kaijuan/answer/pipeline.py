@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -274,7 +274,8 @@ def _answer(
     citations = Citations(evidence.passages)
     if not chosen:
         notes = _unanswered(judged, phrases)
-        return _without(question, result, Status.REFUSED, phrases.refusal, notes, confidence, timings)
+        refusal = _without(question, result, Status.REFUSED, phrases.refusal, notes, confidence, timings)
+        return replace(refusal, missing_parts=_missing_parts(judged))
     sentences = [
         sentence_of(item.read.unit, [other.unit for other in _repeats(item.read, evidence.reads)], citations, phrases)
         for item in chosen
@@ -289,11 +290,16 @@ def _answer(
         citations=citations.all,
         notes=tuple(note.text for note in notes),
         remarks=notes,
+        missing_parts=_missing_parts(judged),
         confidence=confidence,
         snapshot=result.snapshot,
         trace_id=result.trace.id,
         timings_ms=timings,
     )
+
+
+def _missing_parts(judged: Sequence[_Judged]) -> tuple[str, ...]:
+    return tuple(part.question.text for part in judged if not part.suffices)
 
 
 def _in_order(chosen: Sequence[Scored]) -> list[Scored]:

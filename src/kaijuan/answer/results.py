@@ -36,6 +36,26 @@ class AnswerSentence:
     """What its cited words do not carry, where it is shown all the same."""
 
 
+class Strategy(StrEnum):
+    """How a further search looked where the first one did not find enough."""
+
+    PARTS = "parts"
+    """For each missing part of the question by itself."""
+    WITHOUT_READ_FILTERS = "without read filters"
+    """Passing over the filters that were read from the question."""
+    OTHER_LANGUAGES = "other languages"
+    """Only in documents in another language than the question's."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Round:
+    """One further search, and whether the answer rests on what it found."""
+
+    strategy: Strategy
+    helped: bool
+    milliseconds: float
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Answer:
     """The reply to one question. A refusal and a question back have no sentences."""
@@ -49,6 +69,10 @@ class Answer:
     """The words of `remarks`, for people."""
     remarks: tuple[Note, ...] = ()
     """What must be said beside the answer, by kind and with the citations it speaks of."""
+    missing_parts: tuple[str, ...] = ()
+    """Of several questions asked at once, or a single one: those that the documents do not answer."""
+    rounds: tuple[Round, ...] = ()
+    """Further searches that were made because the first did not find enough."""
     confidence: float = 0.0
     """Estimated probability, 0 to 1, that the evidence suffices."""
     snapshot: int

@@ -24,6 +24,8 @@ class AnswerSettings(BaseModel):
     """Characters up to which a list with its lead-in, or a piece of code, is quoted whole."""
     refuse_below: float | None = Field(default=None, ge=0, le=1)
     """Probability of sufficient evidence under which the answer is a refusal; None takes the fitted threshold."""
+    supplement_seconds: float = Field(default=2.0, ge=0, le=60)
+    """Time for further searches where the first did not find enough: at most two, each in another way; 0 makes none."""
     context_tokens: int = Field(default=3000, ge=200)
     """Tokens of passages that a language model is shown for one answer, if it reads as many."""
     repairs: int = Field(default=1, ge=0, le=2)

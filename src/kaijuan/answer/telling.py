@@ -62,8 +62,8 @@ async def tell(
         yield _passage(passage)
     yield StatusEvent(Phase.READING)
 
-    async def find_more(more: Sequence[Filter]) -> SearchResult:
-        return await find(more) if more else first
+    async def find_more(more: Sequence[Filter], *, text: str = "", wide: bool = False) -> SearchResult:
+        return await find(more, text=text, wide=wide) if more or text or wide else first
 
     rules = asyncio.create_task(answer_or_look_elsewhere(question, find_more, embedder, settings))
     try:

@@ -108,14 +108,14 @@ class Asking(Reading, Recalling):
     ) -> AsyncGenerator[AnswerEvent, None]:
         """Yield the events of an answer made now; with `replay` in the model's place, and without a trace."""
 
-        async def find(more: Sequence[Filter]) -> SearchResult:
+        async def find(more: Sequence[Filter], *, text: str = "", wide: bool = False) -> SearchResult:
             return await self.search(
-                asked.question,
+                text or asked.question,
                 k=asked.k,
                 filters=[*asked.filters, *more],
                 as_of=asked.snapshot,
                 preset=asked.preset,
-                read_filters=asked.read_filters,
+                read_filters=asked.read_filters and not wide,
                 use_model=not asked.extractive and replay is None,
             )
 

@@ -124,6 +124,8 @@ def answer_shape(answer: Answer) -> Json:
         "citations": [citation_shape(citation) for citation in answer.citations],
         "notes": list(answer.notes),
         "remarks": plain(answer.remarks),
+        "missing_parts": list(answer.missing_parts),
+        "rounds": plain(answer.rounds),
         "confidence": answer.confidence,
         "cache": answer.cache,
         "snapshot": answer.snapshot,
