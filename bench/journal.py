@@ -25,6 +25,14 @@ class Journal:
             self._write(known)
         return known[key]
 
+    def known(self, key: str) -> Any:
+        """Return the row of a key, None where none is kept."""
+        return self._read().get(key)
+
+    def keep(self, key: str, row: Any) -> None:
+        """Keep a row at once."""
+        self._write(self._read() | {key: row})
+
     def _read(self) -> dict[str, Any]:
         if self._path is None or not self._path.exists():
             return {}
