@@ -10,7 +10,7 @@ KaijuanError
 │   ├── UnsupportedDocumentError, OversizeDocumentError, WrongLanguageError
 │   └── ParseTimeoutError, ParseMemoryError, FetchError
 ├── AccessError           the caller may not
-│   └── UnauthenticatedError, TooManyRequestsError
+│   └── UnauthenticatedError, TooManyRequestsError, QuotaError
 ├── StoreError            where state lives is at fault
 │   ├── BusyError, DiskFullError, CorruptStoreError, ClosedError
 │   └── SchemaError, SpaceMismatchError
@@ -179,6 +179,13 @@ class TooManyRequestsError(AccessError):
     code = "too_many_requests"
     retry = True
     hint = "Wait a little and try again."
+
+
+class QuotaError(AccessError):
+    """The tenant has as much as it may have."""
+
+    code = "quota_exceeded"
+    hint = "Remove something, or ask whoever runs the service for a larger quota."
 
 
 class StoreError(KaijuanError):

@@ -30,6 +30,8 @@ class ServeSettings(BaseModel):
     """Largest upload, in MiB, all files of one request together. Each file is also held to ingest.max_bytes."""
     upload_files: int = Field(default=1000, ge=1, le=100_000)
     """Most files in one upload."""
+    upload_hours: float = Field(default=24.0, gt=0, le=8760)
+    """How long an upload in pieces waits for its next piece before it is forgotten."""
     body_seconds: float = Field(default=30.0, gt=0, le=3600)
     """Longest wait for the next piece of a request's body: slow senders are cut off."""
     ask_seconds: float = Field(default=120.0, gt=0, le=3600)
@@ -75,6 +77,13 @@ class IdentitySettings(BaseModel):
     """Most requests of one key or token in a minute; twice as many seconds' worth may come at once."""
     tenant_requests_per_minute: int = Field(default=6000, ge=1, le=10_000_000)
     """Most requests of one tenant in a minute."""
+    tenant_bases: int = Field(default=0, ge=0)
+    """Most knowledge bases of one tenant; 0 for any number. Quotas hold for callers who say who they are; the command
+    line and the one local user have none."""
+    tenant_documents: int = Field(default=0, ge=0)
+    """Most documents of one tenant, all its bases together; 0 for any number."""
+    tenant_mb: int = Field(default=0, ge=0)
+    """Most MiB of original files that the newest snapshots of one tenant show; 0 for any amount."""
     audit: bool = True
     """Record who did what in the audit log, where identity is on. Changes of access are always recorded."""
 

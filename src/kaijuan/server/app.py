@@ -25,11 +25,13 @@ from kaijuan.server.routes import (
     conversing,
     curating,
     documents,
+    evaluations,
     history,
     people,
     runs,
     samples,
     settings,
+    uploads,
     wording,
 )
 from kaijuan.server.service import Service
@@ -39,6 +41,7 @@ CONSOLE = Path(__file__).parent / "console"
 ROUTERS: tuple[APIRouter, ...] = (
     bases.router,
     documents.router,
+    uploads.router,
     asking.router,
     runs.router,
     curating.router,
@@ -49,6 +52,7 @@ ROUTERS: tuple[APIRouter, ...] = (
     history.router,
     samples.router,
     settings.router,
+    evaluations.router,
 )
 
 
@@ -59,7 +63,7 @@ def make_app(engine: Kaijuan, *, host: str = "") -> FastAPI:
 
     @asynccontextmanager
     async def living(_: FastAPI) -> AsyncIterator[None]:
-        # What a killed service left on its way in belongs to no run any more.
+        # What a killed service left on its way in belongs to no run any more; what came in pieces may go on.
         shutil.rmtree(service.uploads, ignore_errors=True)
         try:
             async with mcp.server.session_manager.run():

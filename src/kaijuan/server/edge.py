@@ -23,6 +23,8 @@ from kaijuan.server.problems import MEDIA_TYPE, RequestError, problem_shape
 
 LOOPBACK = frozenset({"localhost", "127.0.0.1", "::1"})
 _REQUEST_ID = re.compile(r"[A-Za-z0-9._-]{1,64}")
+PIECE = "application/offset+octet-stream"
+"""Type of a piece of an upload."""
 _SAFE = frozenset({"GET", "HEAD", "OPTIONS"})
 _log = logging.getLogger("kaijuan.server.access")
 
@@ -103,8 +105,8 @@ class Edge:
         return None
 
     def _limit(self, headers: Mapping[bytes, str]) -> int:
-        multipart = headers.get(b"content-type", "").lower().startswith("multipart/form-data")
-        return self._limits.upload_bytes if multipart else self._limits.body_bytes
+        files = headers.get(b"content-type", "").lower().startswith(("multipart/form-data", PIECE))
+        return self._limits.upload_bytes if files else self._limits.body_bytes
 
 
 def _name(host: str) -> str:

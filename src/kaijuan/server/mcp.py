@@ -22,7 +22,7 @@ from kaijuan import __version__
 from kaijuan.core.identity import Action, Who
 from kaijuan.engine import Kaijuan
 from kaijuan.errors import KaijuanError, NotFoundError, UsageError
-from kaijuan.server.problems import answer_problem, error_problem, request_id
+from kaijuan.server.problems import RequestError, answer_problem, error_problem, problem_shape, request_id
 from kaijuan.server.service import Service
 from kaijuan.verbs.shapes import Json, answer_shape, citation_shape, fields_of, search_shape, version_shape
 
@@ -202,6 +202,12 @@ class Mounted:
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Serve one request of a caller who is known."""
         request = Request(scope, receive)
+        if request.method != "POST":
+            # Nothing is ever sent unasked: a stream that waits for it would only hold a connection.
+            error = RequestError(405, "Tools are called with POST.")
+            answer = problem_shape(405, code=error.code, message=str(error.detail), request=request_id(request))
+            await answer_problem(answer, {"Allow": "POST"})(scope, receive, send)
+            return
         try:
             scope[_SCOPE_KEY] = await self._service.gate.caller(request)
         except KaijuanError as error:

@@ -17,6 +17,8 @@ from kaijuan.core.identity import Action, Role, Who, user_principal
 from kaijuan.engine import Kaijuan
 from kaijuan.errors import AccessError
 from kaijuan.server.gate import Gate
+from kaijuan.server.pieces import Pieces
+from kaijuan.server.quotas import Quotas
 from kaijuan.server.tickets import Tickets
 from kaijuan.verbs.shapes import Json
 
@@ -45,16 +47,20 @@ class Service:
     stopping: asyncio.Event = field(default_factory=asyncio.Event)
     started_at: float = field(init=False)
     gate: Gate = field(init=False)
+    quotas: Quotas = field(init=False)
+    pieces: Pieces = field(init=False)
 
     def __post_init__(self) -> None:
         self.gate = Gate(self.engine, self.clock)
         self.tickets = Tickets(self.clock)
+        self.quotas = Quotas(self.engine)
+        self.pieces = Pieces(self.engine.home / "uploads" / "pieces", self.engine.config.serve, self.clock)
         self.started_at = self.clock()
 
     @property
     def uploads(self) -> Path:
-        """Folder for uploads on their way in."""
-        return self.engine.home / "uploads"
+        """Folder for uploads on their way in. What is in it when the service starts belongs to nothing any more."""
+        return self.engine.home / "uploads" / "coming"
 
     def runs_home(self, who: Who) -> bool:
         """Say whether the caller owns the tenant that the home was opened for, whose configuration it is."""
@@ -82,6 +88,8 @@ class Service:
             raise AccessError(
                 f"You may not make a knowledge base {name!r}.", hint="Owners and editors of a tenant may."
             )
+        if not there:
+            await self.quotas.check_base(who)
         made = await view.make_base()
         if not there and not who.is_owner:
             # Not the verb: users of tokens need no account here, and nothing is indexed yet.

@@ -11,7 +11,7 @@ from fastapi.responses import Response
 
 from kaijuan.core.documents import Block, Version, boxes_of
 from kaijuan.server.problems import RequestError
-from kaijuan.server.service import Caller, Reading, Reply, The, Writing, by
+from kaijuan.server.service import Caller, Reading, Reply, The, Writing
 from kaijuan.server.tickets import ticket_shape
 from kaijuan.server.uploading import UPLOAD_BODY, received
 from kaijuan.verbs.opening import MOST_LISTED
@@ -70,7 +70,7 @@ async def upload(request: Request, base: Writing, who: Caller, service: The) -> 
     The file name may hold folders (`reports/2024/q1.pdf`); it decides the document's address, so that the same name
     again is the next version. Answers at once with a run to watch.
     """
-    ticket = await received(request, service, base, by=by(who))
+    ticket = await received(request, service, base, who)
     return Reply(ticket_shape(ticket), status_code=202, headers={"Location": _place(request, base.kb_name, ticket.id)})
 
 

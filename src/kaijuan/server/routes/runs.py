@@ -61,6 +61,8 @@ async def begin(body: NewRun, base: Writing, who: Caller, service: The) -> Reply
 
 
 async def _work(body: NewRun, base: Kaijuan, who: Who, service: Service) -> Work:
+    if body.kind in ("add", "samples"):
+        await service.quotas.check_room(who)
     if body.kind == "samples":
         return lambda progress: base.add([str(sample_folder())], progress=progress)
     if body.kind == "rebuild":
