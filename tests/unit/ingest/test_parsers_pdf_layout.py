@@ -250,3 +250,36 @@ def test_a_sentence_that_begins_with_the_name_of_a_figure_is_no_caption() -> Non
         paper.drawString(40, 400, "Table 3 shows what was found in the second year.")
 
     assert not of_kind(read(draw), BlockKind.CAPTION)
+
+
+def code_below_text(paper: canvas.Canvas) -> None:
+    body(paper)
+    paper.setFont("Courier", 9)
+    for at, (indent, line) in enumerate([(0, "def add(a, b):"), (4, "if a:"), (8, "return a + b"), (0, "add(1, 2)")]):
+        paper.drawString(40 + indent * 5.4, 300 - 12 * at - (12 if at == 3 else 0), line)
+
+
+def test_code_is_kept_as_printed() -> None:
+    document = read(code_below_text)
+    assert of_kind(document, BlockKind.CODE) == ["def add(a, b):\n    if a:\n        return a + b\n\nadd(1, 2)"]
+    (block,) = (block for block in document.blocks if block.kind is BlockKind.CODE)
+    words = [line.span.of(document.text) for line in block.lines]
+    assert words == ["def add(a, b):", "if a:", "return a + b", "add(1, 2)"], "blanks of the indentation are nowhere"
+
+
+def test_what_is_written_on_a_typewriter_is_no_code() -> None:
+    def typed(paper: canvas.Canvas) -> None:
+        paper.setFont("Courier", 9)
+        for at, line in enumerate(BODY):
+            paper.drawString(40, 520 - 12 * at, line)
+
+    assert of_kind(read(typed), BlockKind.CODE) == []
+
+
+def test_a_command_within_a_sentence_is_no_code() -> None:
+    def sentence(paper: canvas.Canvas) -> None:
+        body(paper)
+        paper.setFont("Courier", 10)
+        paper.drawString(40, 520 - 14 * len(BODY), "systemctl restart kaijuan.service")
+
+    assert of_kind(read(sentence), BlockKind.CODE) == []

@@ -12,6 +12,7 @@ from kaijuan.core.documents import BlockKind, PageBox, Table, TextLine
 from kaijuan.core.spans import Span
 from kaijuan.ingest.parsers.joining import glue, is_wide
 from kaijuan.ingest.parsers.pdf_cells import Joined, goes_on, write_table
+from kaijuan.ingest.parsers.pdf_code import betweens, is_next, without_typewriting
 from kaijuan.ingest.parsers.pdf_figures import place_of
 from kaijuan.ingest.parsers.pdf_headings import Body, heading_level, mark_passages
 from kaijuan.ingest.parsers.pdf_lines import CAPTION, ROW_GAP_EM, Line, PrintedTable
@@ -28,7 +29,7 @@ _BULLET = re.compile(
 _CONTINUED = re.compile(r"^续\s*表|^(?:table|表).{0,60}[（(]\s*(?:续表?|continued|cont[.’']?d?\.?)\s*[)）]", re.I)
 _LONG_ITEM = 300
 _FLOATING = frozenset({BlockKind.FOOTNOTE, BlockKind.TABLE, BlockKind.FIGURE})
-_CLOSED = frozenset({BlockKind.HEADING, *_FLOATING})
+_CLOSED = frozenset({BlockKind.HEADING, BlockKind.CODE, *_FLOATING})
 _MOST_BETWEEN = 12
 """Blocks at the end of a page over which a paragraph may go on."""
 _LONG_CAPTION = 300
@@ -57,9 +58,10 @@ class Written:
     """A table of which only the lines are left: its cells would not have held all words."""
 
 
-def groups_of(pages: Iterable[Sequence[Line]], body: Body) -> list[Group]:
+def groups_of(pages: Sequence[Sequence[Line]], body: Body) -> list[Group]:
     """Return the blocks of a document whose pages' lines come in reading order."""
     groups: list[Group] = []
+    without_typewriting(pages)
     for lines in pages:
         typical = _typical_distance(lines)
         mark_passages(lines)
@@ -80,6 +82,26 @@ def _place_float(line: Line, groups: list[Group]) -> None:
         last.lines.append(line)
     else:
         groups.append(Group(BlockKind.FIGURE, [line], rows=True))
+
+
+def _goes_on(last: Group | None, line: Line, typical: float) -> bool:
+    """Say whether a line of one width is the middle of a sentence that names files or commands."""
+    if last is None or last.kind is not BlockKind.PARAGRAPH or last.rows:
+        return False
+    before = last.lines[-1]
+    return not before.fixed and _are_neighbours(before, line) and _continues(last.lines, line, typical)
+
+
+def _place_code(line: Line, groups: list[Group]) -> None:
+    last = groups[-1] if groups else None
+    if last is None or last.kind is not BlockKind.CODE:
+        groups.append(Group(BlockKind.CODE, [line]))
+        return
+    before = last.lines[-1]
+    if is_next(before, line) or not _are_neighbours(before, line):
+        last.lines.append(line)
+    else:
+        groups.append(Group(BlockKind.CODE, [line]))
 
 
 def _place_note(line: Line, groups: list[Group]) -> None:
@@ -114,6 +136,9 @@ def _place(line: Line, groups: list[Group], body: Body, typical: float) -> None:
     last = groups[-1] if groups else None
     if line.table is not None or line.figure is not None:
         _place_float(line, groups)
+        return
+    if line.fixed and not line.outline and not _goes_on(last, line, typical):
+        _place_code(line, groups)
         return
     level = heading_level(line, body)
     if level:
@@ -319,10 +344,24 @@ def written(group: Group, words: frozenset[str]) -> Written:
     """
     if group.kind is BlockKind.TABLE:
         return _written_table(group, words)
+    if group.kind is BlockKind.CODE:
+        return _written_code(group)
     text, pieces = _joined(group.lines, words, rows=group.rows, items=group.kind is BlockKind.LIST)
     box = group.lines[0].figure or group.lines[0].caption_of
     place = place_of(group.lines[0].page, box) if box is not None else ""
     return Written(text, [_text_line(*piece) for piece in pieces if piece[2]], place=place)
+
+
+def _written_code(group: Group) -> Written:
+    """Return code as printed; blanks of its indentation belong to no printed character."""
+    parts: list[str] = []
+    lines: list[TextLine] = []
+    at = 0
+    for line, before in zip(group.lines, betweens(group.lines), strict=True):
+        parts += [before, line.text]
+        lines.append(_text_line(line, at + len(before), len(line.text)))
+        at += len(before) + len(line.text)
+    return Written("".join(parts), lines)
 
 
 def _written_table(group: Group, words: frozenset[str]) -> Written:

@@ -76,6 +76,8 @@ class Line:
     y1: float
     size: float
     bold: bool
+    fixed: bool = False
+    """All its characters are equally wide, as in code."""
     gap: float = 0.0
     """The widest gap between its parts, in em: a row of a table has wide ones."""
     left: float = 0.0
@@ -273,6 +275,7 @@ class LineMaker:
             y1=self.number(max(run.y1 for run in row)),
             size=main.size,
             bold=main.bold,
+            fixed=all(run.fixed for run in row),
             gap=max((after.x0 - run.x1) / max(main.size, 1.0) for run, after in pairwise(row)) if len(row) > 1 else 0.0,
             hyphen=hyphen,
             confidence=min(run.confidence for run in row),
