@@ -20,11 +20,16 @@ FEATURES = (
     *("coverage", "coverage_rare", "pairs", "window", "phrase", "exact", "exact_missing", "rarest"),
     *("title", "path", "title_only", "polarity", "length", "siblings", "leader"),
     *("soft", "soft_rare", "soft_telling", "soft_least", "soft_title"),
+    *("dense_code", "dense_uncovered"),
+    # The only ones that compare across questions by what the routes say; they tell evidence, not order.
+    *("cosine", "density"),
 )
 """Names of the columns, in their order."""
 WINDOW = 32
 """Words of a text within which terms stand together: about a sentence or two."""
 _LONG_TEXT = 400.0
+_HIGHEST_DENSITY = 10.0
+"""About the highest density there is."""
 _LEAST = 1e-6
 
 
@@ -39,6 +44,8 @@ class Facts:
     pieces: Numbers
     """Pieces of words of the text, and of title and headings, each once; empty where nothing compares them."""
     pieces_above: Numbers
+    code: float
+    """How much it looks like program code, 0 to 1."""
     dense: float | None
     lexical: float | None
     fused: float
@@ -64,6 +71,11 @@ def features_of(asked: Asked, candidates: Sequence[Facts], words: Words | None =
         **_documents(candidates),
         **_soft(asked, candidates, words),
     }
+    # Where words find little, and in code, meaning says more.
+    code = np.array([candidate.code for candidate in candidates])
+    columns["dense_code"] = columns["dense"] * code
+    columns["density"] = _density(asked, candidates)
+    columns["dense_uncovered"] = columns["dense"] * (1.0 - columns["coverage_rare"].max())
     return np.stack([columns[name] for name in FEATURES], axis=1)
 
 
@@ -101,7 +113,14 @@ def _routes(candidates: Sequence[Facts]) -> dict[str, Floats]:
         "lexical": lexical,
         "lexical_listed": lexical_listed,
         "agreement": np.minimum(dense, lexical),
+        "cosine": np.where(np.isnan(cosines), lowest, cosines),
     }
+
+
+def _density(asked: Asked, candidates: Sequence[Facts]) -> Floats:
+    """Return BM25 for each unit of what was asked; a candidate that the route did not list has none."""
+    total = float(asked.weights.sum()) or 1.0
+    return np.array([(candidate.lexical or 0.0) / total for candidate in candidates]) / _HIGHEST_DENSITY
 
 
 def _scaled(scores: Sequence[float | None]) -> tuple[Floats, Floats]:

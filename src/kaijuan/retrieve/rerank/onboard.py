@@ -14,7 +14,7 @@ from kaijuan.core.ids import ChunkId
 from kaijuan.retrieve.ports import Pieces, Reading, Verdict, Words
 from kaijuan.retrieve.rerank.features import Facts, features_of
 from kaijuan.retrieve.rerank.model import Model, shipped
-from kaijuan.retrieve.rerank.terms import Floats, Numbers, Text, read_question, read_text
+from kaijuan.retrieve.rerank.terms import Floats, Numbers, Text, code_likeness, read_question, read_text
 
 _KEPT = 4096
 """Texts kept as numbers, a few kilobytes each: those found again cost nothing to read."""
@@ -28,6 +28,7 @@ class _Kept:
     path: Numbers
     pieces: Pieces
     pieces_above: Pieces
+    code: float
 
 
 class OnboardReranker:
@@ -98,6 +99,7 @@ class OnboardReranker:
                 path=_words_of(" ".join(one.title_path), heads),
                 pieces=pieces[place],
                 pieces_above=pieces[len(texts) + place],
+                code=code_likeness(one.text),
             )
             for place, one in enumerate(candidates)
         ]
@@ -120,6 +122,7 @@ def _facts(candidate: Reading, kept: _Kept) -> Facts:
         path=kept.path,
         pieces=kept.pieces,
         pieces_above=kept.pieces_above,
+        code=kept.code,
         dense=max(dense, default=None),
         lexical=lexical.score if lexical else None,
         fused=candidate.fused,

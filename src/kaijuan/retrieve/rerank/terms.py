@@ -25,6 +25,9 @@ _NEGATORS = frozenset(
     *("isn", "doesn", "don", "didn", "wasn", "won", "can't", "isn't", "doesn't", "don't", "didn't", "wasn't", "won't"),
 }
 NEGATIONS = np.array(sorted(term_id(word) for word in _NEGATORS), dtype=np.uint32)
+_CODE = re.compile(r"[(){}\[\]=_;<>]")
+_CODE_SHARE = 0.08
+"""Of such signs among its characters, from which a text is taken for code; prose has a hundredth."""
 _LONGEST = 2000
 """Characters of a question that are compared softly."""
 _LONG = 5.0
@@ -64,6 +67,12 @@ def read_text(text: str) -> Text:
     """Return a candidate's text as numbers."""
     words, pairs = keys_of(text)
     return Text(words=numbers(words), pairs=np.unique(numbers(["~" + pair for pair in pairs])))
+
+
+def code_likeness(text: str) -> float:
+    """Return how much a text looks like program code, 0 to 1, by its brackets, equals signs and underscores."""
+    share = len(_CODE.findall(text)) / max(1, len(text))
+    return min(1.0, share / _CODE_SHARE)
 
 
 def read_question(text: str, words: Words | None = None) -> Asked:
