@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import AsyncGenerator, Mapping, Sequence
 from contextlib import aclosing
-from dataclasses import asdict
+from dataclasses import asdict, replace
 
 from kaijuan.answer.context import Label
 from kaijuan.answer.events import AnswerEvent, DoneEvent
@@ -13,7 +13,7 @@ from kaijuan.answer.telling import Told, tell
 from kaijuan.answer.writing import Writing
 from kaijuan.core import arguments
 from kaijuan.core.arguments import Filters, Moment
-from kaijuan.core.chat import ChatModel
+from kaijuan.core.chat import ChatModel, Usage
 from kaijuan.core.chat_record import RecordedChat
 from kaijuan.core.filter_language import format_filter
 from kaijuan.core.filters import Filter
@@ -108,16 +108,22 @@ class Asking(Reading, Recalling):
     ) -> AsyncGenerator[AnswerEvent, None]:
         """Yield the events of an answer made now; with `replay` in the model's place, and without a trace."""
 
+        spent: list[Usage] = []
+
         async def find(more: Sequence[Filter], *, text: str = "", wide: bool = False) -> SearchResult:
-            return await self.search(
+            again = bool(more or text or wide)
+            found = await self.search(
                 text or asked.question,
                 k=asked.k,
                 filters=[*asked.filters, *more],
                 as_of=asked.snapshot,
                 preset=asked.preset,
                 read_filters=asked.read_filters and not wide,
-                use_model=not asked.extractive and replay is None,
+                # A second look has words of its own already.
+                use_model=not (asked.extractive or again) and replay is None,
             )
+            spent.append(found.trace.understanding.usage)
+            return found
 
         settings = self.config.answer
         model = replay or self.chat
@@ -131,6 +137,9 @@ class Asking(Reading, Recalling):
         events = tell(asked.question, find, self.embedder, settings, prepare if chat else None, told)
         async with aclosing(events):
             async for event in events:
+                if isinstance(event, DoneEvent):
+                    # What understanding asked of a model belongs to what the answer took.
+                    event = DoneEvent(replace(event.answer, usage=sum(spent, event.answer.usage)))
                 if isinstance(event, DoneEvent) and replay is None:
                     # Saved before the last event is out: who has it stops listening.
                     await self._save_trace(asked, told, event.answer, chat)
@@ -170,6 +179,8 @@ class Asking(Reading, Recalling):
 
 
 def _lasts(answer: Answer, told: Told) -> bool:
-    """Say whether an answer may be given again: nothing failed while it was made."""
-    routes = told.result.trace.routes if told.result else ()
-    return not answer.fallback and all(route.state == "ok" for route in routes)
+    """Say whether an answer may be given again: nothing failed while it was made, and the serving model found it."""
+    trace = told.result.trace if told.result else None
+    routes = trace.routes if trace else ()
+    tried = trace is not None and "model" in trace.settings
+    return not answer.fallback and not tried and all(route.state == "ok" for route in routes)

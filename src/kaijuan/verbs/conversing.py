@@ -8,16 +8,19 @@ from contextlib import aclosing
 from dataclasses import asdict, dataclass, replace
 
 from kaijuan.answer import prompts
-from kaijuan.answer.conversation.followup import standalone
+from kaijuan.answer.conversation.completing import complete
+from kaijuan.answer.conversation.followup import Standalone
 from kaijuan.answer.conversation.window import LATEST, digest, history
 from kaijuan.answer.events import AnswerEvent, DoneEvent, QuestionEvent
 from kaijuan.answer.results import Answer
 from kaijuan.core import arguments
 from kaijuan.core.arguments import Filters, Moment
+from kaijuan.core.chat import NOTHING, Usage
 from kaijuan.core.conversations import Conversation, Turn
 from kaijuan.core.ids import DocumentId, stable_id
 from kaijuan.errors import UsageError
 from kaijuan.index.catalog import KnowledgeBase
+from kaijuan.retrieve.understanding.asking import Asker
 from kaijuan.verbs.asking import Asking
 from kaijuan.verbs.recalling import Asked
 
@@ -83,7 +86,9 @@ class Conversing(Asking):
         talk = await self.catalog.converse(kb.id, self._owner, name, now=self._clock())
         turns = await self._shown_turns(kb, talk, None)
         talk = await self._summed(kb, talk, turns)
-        asked = await standalone(text, [turn.standalone for turn in turns if not turn.withheld], self.embedder)
+        asked, spent = await self._standalone(
+            text, [turn.standalone for turn in turns if not turn.withheld], ask_model=not extractive
+        )
         if asked.how:
             yield QuestionEvent(asked.text)
         language = prompts.language(text)
@@ -100,8 +105,18 @@ class Conversing(Asking):
         async with aclosing(self._events(request)) as events:
             async for event in events:
                 if isinstance(event, DoneEvent):
+                    event = DoneEvent(replace(event.answer, usage=spent + event.answer.usage))
                     await self.catalog.add_turn(talk.id, _turn(self._clock(), text, event.answer))
                 yield event
+
+    async def _standalone(self, text: str, before: Sequence[str], *, ask_model: bool) -> tuple[Standalone, Usage]:
+        settings = self.config.understanding
+        wanted = ask_model and self.chat is not None and settings.standalone and settings.model != "off"
+        asker = None
+        if wanted and self.chat is not None:
+            asker = Asker(chat=self.chat, seconds=settings.model_seconds, wordings=self._wordings)
+        found, _ = await complete(text, before, self.embedder, asker)
+        return found, asker.usage if asker else NOTHING
 
     async def conversations(self) -> builtins.list[Conversation]:
         """Return the caller's conversations, the latest used first. Summaries are left to `conversation`."""

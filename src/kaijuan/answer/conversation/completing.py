@@ -1,4 +1,4 @@
-"""A follow-up question made to stand by itself: by rule where a rule is sure, else by a language model, else by rule."""
+"""A follow-up question made to stand by itself: by rule where a rule is sure, else by a language model if it can."""
 
 from __future__ import annotations
 
