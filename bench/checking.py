@@ -21,7 +21,7 @@ from kaijuan.config import Config
 from kaijuan.evals.checking.material import material_of
 from kaijuan.evals.checking.pairs import Pair, make_pairs
 from kaijuan.evals.checking.scores import counted, slips, verdicts_of
-from kaijuan.verbs.wiring import make_embedder
+from kaijuan.verbs.embedders import make_embedder
 
 
 async def measured(pairs: dict[str, list[Pair]], shown: int) -> dict[str, Any]:

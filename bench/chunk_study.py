@@ -47,7 +47,7 @@ from kaijuan.index.ports import Embedder
 from kaijuan.index.settings import IndexSettings
 from kaijuan.ingest.settings import ChunkSettings, GateSettings
 from kaijuan.retrieve.results import SearchResult
-from kaijuan.verbs.wiring import make_embedder
+from kaijuan.verbs.embedders import make_embedder
 
 Row = dict[str, Any]
 Scores = dict[int, dict[str, float]]

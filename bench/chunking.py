@@ -31,7 +31,7 @@ from kaijuan.ingest.parsers.markdown import MarkdownParser
 from kaijuan.ingest.ports import Parser, Tokenizer
 from kaijuan.ingest.settings import CutSettings
 from kaijuan.testing.contracts.chunker import ready
-from kaijuan.verbs.wiring import make_embedder
+from kaijuan.verbs.embedders import make_embedder
 
 ARTICLES = "零一二三四五六七八九"
 TEXTS = ("Chinese prose", "English prose", "statute", "table", "Python")

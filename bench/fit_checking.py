@@ -28,7 +28,7 @@ from kaijuan.evals.checking.material import material_of
 from kaijuan.evals.checking.pairs import FOREIGN, Pair, make_pairs
 from kaijuan.evals.checking.scores import Examined, examine
 from kaijuan.evals.sets import corpus_path, rows
-from kaijuan.verbs.wiring import make_embedder
+from kaijuan.verbs.embedders import make_embedder
 
 Floats = npt.NDArray[np.float64]
 WORDS = ("coverage", "held", "aligned", "replaced")

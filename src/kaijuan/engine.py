@@ -9,6 +9,7 @@ from kaijuan.verbs.curating import Curating
 from kaijuan.verbs.history import Remembering
 from kaijuan.verbs.holding import Holding
 from kaijuan.verbs.judging import Judging
+from kaijuan.verbs.models import Modelling
 from kaijuan.verbs.sharing import Sharing
 from kaijuan.verbs.tracing import Tracing
 from kaijuan.verbs.watching import Watching
@@ -16,7 +17,18 @@ from kaijuan.verbs.wording import Wording
 
 
 class Kaijuan(
-    Watching, Curating, Conversing, Tracing, Citing, Holding, Remembering, Wording, ChunkWorking, Sharing, Judging
+    Modelling,
+    Watching,
+    Curating,
+    Conversing,
+    Tracing,
+    Citing,
+    Holding,
+    Remembering,
+    Wording,
+    ChunkWorking,
+    Sharing,
+    Judging,
 ):
     """One knowledge base in one home folder. Use with `async with`, or call `close`.
 

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from kaijuan.cli import chunk_work, screen
+from kaijuan.cli.chunk_contexts import contexts
 from kaijuan.cli.groups import Command, Group
 from kaijuan.cli.options import AsOf, Full, Json, session_of
 from kaijuan.cli.session import Session, read_as_of
@@ -153,23 +154,29 @@ async def _cut(session: Session, config: Config, found: list[Reading], names: li
     from kaijuan import registry
     from kaijuan.index.embed import blocking_similarity
     from kaijuan.ingest.chunkers.preview import compared
-    from kaijuan.verbs.wiring import make_embedder
+    from kaijuan.ingest.judging import blocking_judge
+    from kaijuan.verbs.chat_models import make_chat
+    from kaijuan.verbs.embedders import make_embedder
 
     with tempfile.TemporaryDirectory() as spare:
         # The tokenizer keeps what it unpacks beside the base; where there is none yet, none is made for a look.
         cache = session.home / "cache"
         embedder = make_embedder(config.embedder, cache if cache.is_dir() else Path(spare))
+        chat = make_chat(config.chat)
         try:
             load = partial(registry.load, "chunker")
             like = blocking_similarity(embedder, config.index.embed_batch)
+            judge = blocking_judge(chat) if chat is not None else None
             return [
-                await asyncio.to_thread(compared, one.document, names, config.chunk, load, embedder, like)
+                await asyncio.to_thread(compared, one.document, names, config.chunk, load, embedder, like, judge)
                 if one.document is not None
                 else None
                 for one in found
             ]
         finally:
             await embedder.close()
+            if chat is not None:
+                await chat.close()
 
 
 def write_page(target: Path, page: str) -> None:
@@ -181,5 +188,5 @@ def write_page(target: Path, page: str) -> None:
         raise UsageError(f"{target} cannot be written: {reason}.", hint="Choose another file.") from error
 
 
-for command in (list_, show, report, preview, *chunk_work.COMMANDS):
+for command in (list_, show, report, preview, contexts, *chunk_work.COMMANDS):
     app.command(command.__name__.rstrip("_"), cls=Command)(command)

@@ -23,7 +23,8 @@ from kaijuan.engine import Kaijuan
 from kaijuan.errors import BusyError, EvalDataError, KaijuanError, StoreError
 from kaijuan.index.ports import Embedder
 from kaijuan.jobs.report import Progress, RunReport
-from kaijuan.verbs.wiring import make_embedder, pipeline_fingerprint
+from kaijuan.verbs.embedders import make_embedder
+from kaijuan.verbs.wiring import pipeline_fingerprint
 
 MOST_FAILURES_SHOWN = 5
 IDLE_SECONDS = 30.0

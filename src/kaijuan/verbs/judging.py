@@ -22,7 +22,7 @@ class Judging(Wired):
         UsageError where no reranker is configured.
         """
         self._check_open()
-        reranker = self._whole._reranker
+        reranker = self._models.reranker(self.embedder, self.chat)
         if reranker is None:
             raise UsageError("No reranker is configured.", hint="Set reranker.name.")
         if not texts:

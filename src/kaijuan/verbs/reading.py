@@ -12,12 +12,12 @@ from kaijuan.jobs.chunk_report import ChunkReport, chunk_report
 from kaijuan.jobs.views import ChunkView, DocumentView, Status, chunk_view, status_of, view_of
 from kaijuan.jobs.work_views import work_views
 from kaijuan.retrieve.explain import Explanation, explain
-from kaijuan.retrieve.pipeline import search
 from kaijuan.retrieve.results import SearchResult
-from kaijuan.verbs.wiring import Wired, new_id
+from kaijuan.verbs.model_trials import Trying
+from kaijuan.verbs.wiring import new_id
 
 
-class Reading(Wired):
+class Reading(Trying):
     """Passages, documents and the state of the base."""
 
     async def search(  # noqa: PLR0913 one argument an option
@@ -40,7 +40,7 @@ class Reading(Wired):
         model for it in other words.
         """
         request = await self._request(query, k, filters, as_of, cut=cut, read_filters=read_filters, use_model=use_model)
-        return await search(await self._retrieval(request.kb, preset), request, trace_id=new_id())
+        return await self._searched(request, preset)
 
     async def explain(  # noqa: PLR0913 one argument an option
         self,
@@ -92,4 +92,4 @@ class Reading(Wired):
     async def status(self) -> Status:
         """Return the state of the knowledge base."""
         kb = await self._kb()
-        return await status_of(self.catalog, kb, await self._index(kb), self.embedder)
+        return await status_of(self.catalog, kb, await self._index(kb), (await self._model(kb)).embedder)

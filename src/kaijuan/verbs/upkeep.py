@@ -55,7 +55,7 @@ class Caring(Running):
             catalog=self.catalog,
             blobs=self.blobs,
             index=lambda: self._index(kb),
-            embedder=self.embedder,
+            embedder=(await self._model(kb)).embedder,
         )
         report = await examine(patient)
         return replace(report, checks=(*report.checks, *found))
@@ -90,6 +90,7 @@ class Caring(Running):
         traces = traces_with(await self.catalog.trace_texts(kb.id), known)
         await self.catalog.drop_traces(kb.id, traces)
         await self.catalog.compact()
+        self.written.forget(known.documents)
         proof = await self._proof(known, purged=True)
         return Removed(report=report, proof=proof, dropped=dropped, collected=collected)
 
@@ -101,7 +102,7 @@ class Caring(Running):
             catalog=self.catalog,
             blobs=self.blobs,
             index=await self._index(kb),
-            embedder=self.embedder,
+            embedder=(await self._model(kb)).embedder,
             keep_days=self.config.retention.keep_days,
             purged=purged,
         )

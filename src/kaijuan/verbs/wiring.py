@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import asyncio
 import builtins
 import copy
+import os
 import time
 import uuid
 from collections.abc import Callable, Collection, Sequence
@@ -15,7 +17,7 @@ from urllib.parse import quote
 
 from kaijuan import registry
 from kaijuan.answer.remembering import AnswerCacheSettings, AnswerStore, Remembered
-from kaijuan.config import Config, EmbedderSettings, home_path, load_config
+from kaijuan.config import Config, home_path, load_config
 from kaijuan.core import arguments
 from kaijuan.core.arguments import Filters, Moment
 from kaijuan.core.chat import ChatModel
@@ -29,24 +31,28 @@ from kaijuan.index.ports import BlobStore, Embedder, Index, IndexStore
 from kaijuan.index.rebuild import open_space
 from kaijuan.ingest.chunkers.policy import ChunkPolicy
 from kaijuan.ingest.isolate import ParserPool
+from kaijuan.ingest.judging import blocking_judge
 from kaijuan.ingest.opening import Opener
 from kaijuan.ingest.pipeline import fingerprint, item_fingerprint, read_each
+from kaijuan.ingest.ports import WrittenShelf
 from kaijuan.jobs.gate import GateRules
 from kaijuan.jobs.run import Ingest, Progress
+from kaijuan.jobs.spaces import Model
 from kaijuan.retrieve.holdings import HoldingsShelf
 from kaijuan.retrieve.languages import Known
 from kaijuan.retrieve.pipeline import Retrieval, SearchRequest
-from kaijuan.retrieve.ports import Reranker
 from kaijuan.retrieve.routes.breakers import Breakers
 from kaijuan.retrieve.settings import with_preset
 from kaijuan.retrieve.texts import TextShelf
 from kaijuan.retrieve.understanding.asking import Wordings
 from kaijuan.verbs.chat_models import make_chat
-from kaijuan.verbs.rerankers import make_reranker
+from kaijuan.verbs.embedders import make_embedder
+from kaijuan.verbs.model_shelf import SPEED_ONLY, ModelShelf
 
 ProgressCallback = Callable[[Progress], None]
 FIRST_ADD = "Add documents first: kaijuan add PATH."
 MOST_PASSAGES = 1000
+_TRIAL_SECONDS = 10.0
 MOST_REMOVED = 1_000_000
 WAITING = frozenset({ReviewState.PENDING})
 EVERYONE = frozenset({"all"})
@@ -92,18 +98,35 @@ class Wired:
 
     def _wire(self, embedder: Embedder | None) -> None:
         stores = self.config.stores
-        self.catalog: Catalog = registry.load("catalog", stores.catalog)(self.home / "catalog.db")
+        self.catalog: Catalog = self._catalog()
+        place: Path = getattr(self.catalog, "place", self.home)
         self.blobs: BlobStore = registry.load("blobs", stores.blobs)(self.home / "blobs")
-        self.indexes: IndexStore = self._index_store()
-        self.embedder: Embedder = embedder or make_embedder(self.config.embedder, self.home / "cache")
+        self.indexes: IndexStore = self._index_store(place)
+        self.embedder: Embedder = embedder or make_embedder(self.config.embedder, place / "cache")
+        self._models = ModelShelf(self.config, place / "cache", self.embedder, configured=embedder is None)
+        self._served: dict[str, Model] = {}
+        """By index space: what makes its vectors."""
+        self._trials: set[asyncio.Future[None]] = set()
+        """Searches that nobody waits for."""
         self.texts = TextShelf(self.blobs)
-        self.answers: Remembered | None = make_answer_cache(self.config.answer_cache, self.home / "cache", self._clock)
+        self.written: WrittenShelf = registry.load("written", "sqlite")(place / "cache" / "written.db")
+        """What language models wrote about documents while they were cut."""
+        self.answers: Remembered | None = make_answer_cache(self.config.answer_cache, place / "cache", self._clock)
         """Answers given before; None where the settings want none."""
 
-    def _index_store(self) -> IndexStore:
+    def _catalog(self) -> Catalog:
+        file = self.home / "catalog.db"
+        word = self.config.stores.catalog
+        if word == "sql" and file.is_file() and not os.access(self.home, os.W_OK):
+            borrowed: Catalog = registry.load("catalog", "read_only")(self.home)
+            return borrowed
+        made: Catalog = registry.load("catalog", word)(file)
+        return made
+
+    def _index_store(self, place: Path) -> IndexStore:
         stores = self.config.stores
         kind: Callable[..., IndexStore] = registry.load("index", stores.index)
-        return kind() if stores.index == "memory" else kind(self.home, idle_seconds=stores.index_idle_seconds)
+        return kind() if stores.index == "memory" else kind(place, idle_seconds=stores.index_idle_seconds)
 
     async def close(self) -> None:
         """Release every resource. Twice is fine; the verbs raise ClosedError afterwards."""
@@ -112,6 +135,7 @@ class Wired:
         self._closed = True
         if self._whole is not self:
             return
+        await self._end_trials()
         if self._parsers is not None:
             await self._parsers.close()
         for index in self._open_spaces.values():
@@ -119,12 +143,18 @@ class Wired:
         await self.indexes.close()
         if self.answers is not None:
             await self.answers.close()
+        await asyncio.to_thread(self.written.close)
         await self.embedder.close()
-        if "_reranker" in self.__dict__ and self._reranker is not None:
-            await self._reranker.close()
+        await self._models.close()
         if self.chat is not None:
             await self.chat.close()
         await self.catalog.close()
+
+    async def _end_trials(self) -> None:
+        if self._trials:
+            await asyncio.wait(self._trials, timeout=_TRIAL_SECONDS)
+        for task in [*self._trials]:
+            task.cancel()
 
     async def __aenter__(self) -> Self:
         return self
@@ -177,7 +207,7 @@ class Wired:
             blobs=self.blobs,
             indexes=self.indexes,
             embedder=self.embedder,
-            chunking=ChunkPolicy(self.config.chunk.of_base(self.kb_name), partial(registry.load, "chunker")),
+            chunking=self._chunking(),
             read=lambda items: read_each(items, pool),
             parsing=partial(
                 item_fingerprint,
@@ -188,7 +218,13 @@ class Wired:
             clock=self._clock,
             settings=self.config.jobs,
             index_settings=self.config.index,
+            model_of=self._models.model_of,
         )
+
+    def _chunking(self) -> ChunkPolicy:
+        settings = self.config.chunk.of_base(self.kb_name)
+        judge = blocking_judge(self.chat, self.written) if self.chat is not None else None
+        return ChunkPolicy(settings, partial(registry.load, "chunker"), judge=judge, written=self.written)
 
     def _check_open(self) -> None:
         if self._closed or self._whole._closed:
@@ -208,8 +244,17 @@ class Wired:
         if kb.head == 0:
             return None
         if kb.space not in self._open_spaces:
-            self._open_spaces[kb.space] = await open_space(self.catalog, self.indexes, kb, self.embedder)
+            model = await self._model(kb)
+            self._open_spaces[kb.space] = await open_space(self.catalog, self.indexes, kb, model.embedder)
         return self._open_spaces[kb.space]
+
+    async def _model(self, kb: KnowledgeBase) -> Model:
+        """Return the model that made the vectors of the space which serves this base."""
+        if kb.space not in self._served:
+            rows = await self.catalog.spaces_of_models(kb.id)
+            row = next((row for row in rows if row.space == kb.space), None)
+            self._served[kb.space] = self._models.model_of(row)
+        return self._served[kb.space]
 
     async def _snapshot(self, kb: KnowledgeBase, given: Moment) -> int:
         """Return the number of a snapshot that is kept; text may also be one of its tags."""
@@ -258,11 +303,14 @@ class Wired:
         )
 
     async def _retrieval(self, kb: KnowledgeBase, preset: str | None = None) -> Retrieval:
+        """Return what a search of this base works with. The space and the model are those that `kb` names: a switch
+        meanwhile changes neither."""
+        embedder = (await self._model(kb)).embedder
         settings = with_preset(self.config.retrieve, preset)
         return Retrieval(
             catalog=self.catalog,
             index=await self._index(kb),
-            embedder=self.embedder,
+            embedder=embedder,
             texts=self.texts,
             settings=settings,
             understanding=self.config.understanding,
@@ -272,15 +320,10 @@ class Wired:
             known_fields=self._fields.setdefault(kb.space, set()),
             known_languages=self._languages.setdefault(kb.space, {}),
             now=self._clock(),
-            reranker=self._whole._reranker if settings.rerank else None,
+            reranker=self._models.reranker(embedder, self.chat) if settings.rerank else None,
             chat=self.chat,
             wordings=self._wordings,
         )
-
-    @cached_property
-    def _reranker(self) -> Reranker | None:
-        embedder = self.embedder.info.name
-        return make_reranker(self.config.reranker, self.home / "cache", embedder=embedder, chat=self.chat)
 
     async def _find(self, kb: KnowledgeBase, word: str, snapshot: int) -> Version:
         found = await self._readable(kb, await self._named(kb, word, snapshot))
@@ -356,18 +399,8 @@ def make_answer_cache(settings: AnswerCacheSettings, cache: Path, clock: Callabl
     return Remembered(store, settings, clock)
 
 
-def make_embedder(settings: EmbedderSettings, cache: Path) -> Embedder:
-    """Return the configured embedder behind a cache of vectors; both keep their files in `cache`."""
-    inner: Embedder = registry.load("embedder", settings.name).from_settings(settings, cache)
-    cached: Embedder = registry.load("embedding_cache", "sqlite")(
-        inner, cache / "embeddings.db", max_bytes=settings.cache_mb * 2**20
-    )
-    return cached
-
-
 def pipeline_fingerprint(config: Config, embedder: Embedder) -> str:
     """Name all that turns documents into searchable chunks: one corpus and one fingerprint give the same base."""
-    speed_only = {"embed_batch", "group_chunks", "grace_seconds"}
     return stable_id(
         "points",
         fingerprint(registry.targets("parser"), registry.recogniser(config.ingest.recogniser)),
@@ -376,7 +409,7 @@ def pipeline_fingerprint(config: Config, embedder: Embedder) -> str:
         embedder.info.fingerprint,
         embedder.info.max_tokens,
         ANALYSER,
-        config.index.model_dump_json(exclude=speed_only),
+        config.index.model_dump_json(exclude=set(SPEED_ONLY)),
         config.stores.model_dump_json(exclude={"index_idle_seconds"}),
     )
 

@@ -121,8 +121,8 @@ class StaticE5Embedder:
     def _embed_passages(self, texts: Sequence[str]) -> Vectors:
         rows = np.empty((len(texts), self.info.dimensions), dtype=np.float32)
         for row, ids in zip(rows, self._tokenizer.ids_each(texts), strict=True):
-            if len(ids) > _ROOM:
-                raise OverlongInputError(f"A passage has {len(ids)} tokens; {_ROOM} is the limit.")
+            if len(ids) > _MOST_TOKENS:
+                raise OverlongInputError(f"A passage has {len(ids)} tokens; {_MOST_TOKENS} is the limit.")
             row[:] = self._mean(ids)
         return rows
 
