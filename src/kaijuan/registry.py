@@ -19,6 +19,7 @@ BUILT_IN = MappingProxyType(
     {
         ("answer_cache", "sqlite"): ("kaijuan.stores.answers.sqlite:SqliteAnswers", ""),
         ("blobs", "disk"): ("kaijuan.stores.blobs.disk:DiskBlobStore", ""),
+        ("catalog", "read_only"): ("kaijuan.stores.borrowed:BorrowedCatalog", ""),
         ("catalog", "sql"): ("kaijuan.stores.catalog.sql:SqlCatalog", ""),
         ("chat", "openai"): ("kaijuan.models.chat.openai_compatible:OpenAIChat", ""),
         ("chat_around", "fallback"): ("kaijuan.models.around.chat_fallback:FallbackChat", ""),
