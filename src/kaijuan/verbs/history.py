@@ -32,10 +32,10 @@ class Remembering(Wired):
         """Say which documents and chunks two snapshots show differently; `after` is the newest by default."""
         kb = await self._kb()
         pair = [await self._snapshot(kb, before), await self._snapshot(kb, after)]
-        old, new = [(number, await self._seen(kb, number)) for number in pair]
+        old, new = [(number, await self._shown_at(kb, number)) for number in pair]
         return await compare(self.catalog, self.blobs, old, new)
 
-    async def _seen(self, kb: KnowledgeBase, snapshot: int) -> builtins.list[Version]:
+    async def _shown_at(self, kb: KnowledgeBase, snapshot: int) -> builtins.list[Version]:
         return await self._readable(kb, await versions_at(self.catalog, kb, snapshot))
 
     async def tag(self, name: str, snapshot: Moment = None, *, note: str = "") -> SnapshotTag:
