@@ -62,7 +62,7 @@ def judged_turns(folder: Path) -> list[Turn]:
     data = load_set(folder)
     turns = []
     for query in data.judged:
-        before = [str(turn["text"]) for turn in query.fields.get("history", ()) if turn.get("role") == "user"]
+        before = query.history[::2]  # the others are replies
         if before:
             relevant = frozenset(data.grades[query.id])
             turns.append(Turn(id=query.id, question=query.text, before=before, relevant=relevant))
@@ -97,9 +97,13 @@ async def found(engines: Sequence[Kaijuan], text: str) -> list[str]:
 
 
 async def measured(turn: Turn, engines: Sequence[Kaijuan], asker: Asker) -> dict[str, Any]:
-    """Ask one turn every way."""
-    by_rule, _ = await complete(turn.question, turn.before, engines[0].embedder, None)
-    by_model, report = await complete(turn.question, turn.before, engines[0].embedder, asker)
+    """Ask one turn every way. The rules make the turns before standalone first, as they do in a conversation."""
+    embedder = engines[0].embedder
+    before: list[str] = []
+    for one in turn.before:
+        before.append((await complete(one, before, embedder, None))[0].text)
+    by_rule, _ = await complete(turn.question, before, embedder, None)
+    by_model, report = await complete(turn.question, turn.before, embedder, asker)
     ways = dict(zip(WAYS, (turn.question, by_rule.text, by_model.text), strict=True))
     texts = {**ways, "reference": turn.reference} if turn.reference else ways
     lists = {text: await found(engines, text) for text in dict.fromkeys(texts.values())}

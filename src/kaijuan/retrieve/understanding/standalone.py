@@ -22,10 +22,11 @@ async def completed(asker: Asker, question: str, before: Sequence[str]) -> tuple
     None where the reply loses an anchor of the question, denies what it does not, or names dates, numbers or codes
     that nobody has said.
     """
-    told = [one.strip()[:_LONGEST_TOLD] for one in before[-TOLD:] if one.strip()]
+    # On one line each: a line break would look like another turn.
+    told = [" ".join(one.split())[:_LONGEST_TOLD] for one in before[-TOLD:] if one.strip()]
     if not told:
         return [], 0
-    words = prompts.prompt("standalone", question, question=question, earlier="\n".join(f"- {one}" for one in told))
+    words = prompts.prompt("standalone", question, question=" ".join(question.split()), earlier=" ".join(told))
     given = (await asker.form(words, OneQuestion)).question.strip()
     return ([given], 0) if faithful(question, told, given) else ([], 1)
 
