@@ -15,6 +15,9 @@ from kaijuan.stores.index.cards import doors
 from kaijuan.stores.index.places import HELD, Places
 
 _RETRY_SECONDS = 0.05
+_STARTING = 4
+"""Times the patience that a new owner may take to come up: loading the engine on a machine that is busy with other
+things takes half a minute, and then it answers at once."""
 _TAIL = 2_000
 _LOG_LIMIT = 1_000_000
 
@@ -175,16 +178,17 @@ def _hanging(pid: int, patience: float) -> BusyError:
 async def connect_or_start(places: Places, *, idle_seconds: float, patience: float) -> Connection:
     """Return a connection, starting an owner if none answers. Safe when many clients do so at once."""
     loop = asyncio.get_running_loop()
-    deadline = loop.time() + patience
+    starting = _STARTING * patience
+    deadline = loop.time() + starting
     while True:
         connection = await connect(places, patience=patience)
         if connection is not None:
             return connection
-        code = await _start(places, idle_seconds, patience)
+        code = await _start(places, idle_seconds, starting)
         if code not in (0, HELD):
             raise _failed_start(places, await asyncio.to_thread(_last_line, places.log))
         if loop.time() > deadline:
-            raise _hanging(await asyncio.to_thread(_holder, places.lock), patience)
+            raise _hanging(await asyncio.to_thread(_holder, places.lock), starting)
         if code == HELD:
             await asyncio.sleep(_RETRY_SECONDS)  # another client's owner is coming up, or a former one is leaving
 
@@ -214,7 +218,10 @@ async def _start(places: Places, idle_seconds: float, patience: float) -> int:
     except TimeoutError as error:
         starter.kill()
         await starter.wait()
-        raise BusyError(f"The index owner was not ready within {patience:g} s.") from error
+        raise BusyError(
+            f"The index owner was not ready within {patience:g} s.",
+            hint="The machine may be busy: try again. Nothing is lost.",
+        ) from error
 
 
 def _open_log(places: Places) -> int:
