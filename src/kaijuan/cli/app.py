@@ -28,6 +28,7 @@ from kaijuan.cli import (
     evaluation,
     glossary,
     keys,
+    models,
     parsing,
     questions,
     removing,
@@ -160,6 +161,7 @@ app.add_typer(review.app)
 app.add_typer(duplicates.app)
 app.add_typer(glossary.app)
 app.add_typer(chunks.app)
+app.add_typer(models.app)
 app.add_typer(keys.app)
 app.add_typer(access.app)
 app.add_typer(audit.app)
