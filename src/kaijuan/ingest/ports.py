@@ -250,8 +250,8 @@ class Chunking(Protocol):
     def enrichment(self) -> str:
         """Fingerprint of `enriched`; "" where it adds nothing."""
 
-    def given(self, similarity: Similarity, judge: Judge | None = None) -> Chunking:
-        """Return the same choice, whose chunkers can ask how like texts are, and a language model, if there is one."""
+    def given(self, similarity: Similarity) -> Chunking:
+        """Return the same choice, whose chunkers can ask how like texts are."""
 
     def shape_of(self, kind: str, text: str, blocks: Sequence[Block | ParsedBlock]) -> str:
         """Return what the document looks like, with the revision of the rules that say so. No colon in it."""

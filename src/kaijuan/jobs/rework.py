@@ -11,7 +11,7 @@ from kaijuan.core.documents import Chunk, Version
 from kaijuan.core.ids import RunId
 from kaijuan.core.spans import Span
 from kaijuan.errors import CorruptStoreError, DocumentError, UsageError
-from kaijuan.index.catalog import ItemState, KnowledgeBase, RunItem, Staged
+from kaijuan.index.catalog import ItemState, KnowledgeBase, RunItem, Staged, Standing
 from kaijuan.ingest.ports import SourceItem
 from kaijuan.jobs.again import stored_document
 from kaijuan.jobs.change import Change, Tell
@@ -63,7 +63,7 @@ async def rework(ingest: Ingest, kb: KnowledgeBase, orders: Orders, *, progress:
         ingest.reached("record_work")
         kept = [one for one in before if one.id not in set(orders.ending)]
         ground = await ingest.ground(kb.id, change.head, [*kept, *work])
-        staged = await _cut_again(ground, orders)
+        staged = await cut_again(ground, orders.version, await _standing(ground, orders.version))
         _refuse_misses(work, staged)
         await _stage(ingest, change, staged)
         ended = tuple(one for one in before if one.id in set(orders.ending))
@@ -98,14 +98,17 @@ def _work(run: RunId, orders: Orders, clock: Callable[[], float]) -> list[ChunkW
     ]
 
 
-async def _cut_again(ground: Ground, orders: Orders) -> Staged:
-    """Return the next version of the document: the same content, cut with the work of `ground` done."""
-    version = orders.version
+async def _standing(ground: Ground, version: Version) -> Standing:
     standing = (await ground.catalog.standing([version.document_id], ground.head))[version.document_id]
     if standing.live is None or standing.live.id != version.id:
         raise UsageError(
             f"{version.source} has changed meanwhile.", hint="List its chunks again with `kaijuan chunks list`."
         )
+    return standing
+
+
+async def cut_again(ground: Ground, version: Version, standing: Standing) -> Staged:
+    """Return the next version of a document: the same content, cut with the work of `ground` done."""
     document = await stored_document(ground.catalog, ground.blobs, version)
     if document is None:
         raise CorruptStoreError(f"The stored text of {version.source} cannot be read.", hint="Add the document again.")

@@ -3,19 +3,23 @@
 from __future__ import annotations
 
 import builtins
-from collections.abc import Sequence
+from collections.abc import AsyncIterator, Sequence
 
 from kaijuan import registry
 from kaijuan.core import arguments
 from kaijuan.core.arguments import Moment, Targets
 from kaijuan.core.chunk_work import Wish, WorkKind
-from kaijuan.core.ids import ChunkId
+from kaijuan.core.documents import Version
+from kaijuan.core.ids import ChunkId, DocumentId
 from kaijuan.core.spans import Span
 from kaijuan.errors import UsageError
+from kaijuan.index.catalog import KnowledgeBase
 from kaijuan.ingest.chunkers.policy import AUTO
-from kaijuan.jobs import chunk_orders
+from kaijuan.jobs import chunk_orders, contexts
 from kaijuan.jobs.chunk_levels import Around, around
 from kaijuan.jobs.chunk_orders import Footing, footing, restoring
+from kaijuan.jobs.context_plan import ContextPlan, Material, planned
+from kaijuan.jobs.contexts import WrittenContexts, Wrote
 from kaijuan.jobs.rework import Orders, Worked, rework
 from kaijuan.jobs.work_views import WorkView, work_views
 from kaijuan.verbs.wiring import ProgressCallback, Wired
@@ -116,6 +120,62 @@ class ChunkWorking(Wired):
     async def around(self, chunk: str) -> Around:
         """Return what a chunk is made of and what it is part of: sentences, parent, sections, document."""
         return await around(self.catalog, self.blobs, await self._kb(), ChunkId(chunk), self._principals)
+
+    async def plan_contexts(self, documents: Targets | None = None) -> ContextPlan:
+        """Say what `write_contexts` would ask the language model, and what it would cost. Asks nobody."""
+        kb = await self._kb()
+        versions = await self._described(kb, documents)
+        served = self.config.chat.small_model or self.config.chat
+        return await planned(
+            self._material(), versions, input_price=served.input_price, output_price=served.output_price
+        )
+
+    async def write_contexts(
+        self,
+        documents: Targets | None = None,
+        *,
+        wrote: Wrote | None = None,
+        progress: ProgressCallback | None = None,
+    ) -> WrittenContexts:
+        """Let the language model say where each passage is from, of some documents or all, and publish that.
+
+        Only passages without such a sentence are asked about. Stopped, it goes on next time where it was.
+        """
+        kb = await self._kb()
+        versions = await self._described(kb, documents)
+        material = self._material()
+        assert self.chat is not None  # _material has looked
+        self.written.forget(await self._gone())
+        done = await contexts.write(self.chat, material, versions, wrote)
+        plan = await planned(material, versions, input_price=0, output_price=0)
+        if plan.stale:
+            done.report = await contexts.publish(self._ingest(), kb, plan.stale, progress=progress)
+        return done
+
+    async def _described(self, kb: KnowledgeBase, documents: Targets | None) -> builtins.list[Version]:
+        if self.config.chunk.contexts != "model":
+            raise UsageError(
+                "Contexts are not written by the model.", hint='Set contexts = "model" under [chunk], then run `add`.'
+            )
+        if documents is not None:
+            return [await self._find(kb, word, kb.head) for word in arguments.targets(documents)]
+        return await self._readable(kb, [version async for version in self._live(kb)])
+
+    async def _live(self, kb: KnowledgeBase) -> AsyncIterator[Version]:
+        after = ""
+        while page := await self.catalog.versions(kb.id, kb.head, after=after):
+            after = page[-1].source
+            for version in page:
+                yield version
+
+    def _material(self) -> Material:
+        if self.chat is None:
+            raise UsageError("No language model is configured.", hint="Name one under [chat]: url, model, key.")
+        return Material(catalog=self.catalog, blobs=self.blobs, shelf=self.written, info=self.chat.info)
+
+    async def _gone(self) -> builtins.list[str]:
+        """Return the documents that sentences are kept of and that no base of the home has any more."""
+        return [owner for owner in self.written.owners() if not await self.catalog.history(DocumentId(owner))]
 
     async def _footing(self, chunks: Sequence[str]) -> Footing:
         return await footing(self.catalog, self.blobs, await self._kb(), self._principals, chunks)

@@ -61,9 +61,9 @@ class ChunkPolicy:
         self._made: dict[str, Chunker] = {}
         self._places = [(PathFilter([pattern]), word) for pattern, word in settings.by_source.items()]
 
-    def given(self, similarity: Similarity, judge: Judge | None = None) -> ChunkPolicy:
-        """Return the same policy, whose chunkers can ask how like texts are, and a language model, if there is one."""
-        return ChunkPolicy(self._settings, self._load, similarity, judge, self._written)
+    def given(self, similarity: Similarity) -> ChunkPolicy:
+        """Return the same policy, whose chunkers can ask how like texts are."""
+        return ChunkPolicy(self._settings, self._load, similarity, self._judge, self._written)
 
     @property
     def limit(self) -> int:

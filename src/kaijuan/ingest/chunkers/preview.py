@@ -11,7 +11,7 @@ from kaijuan.core.ids import BlockId
 from kaijuan.core.spans import Span
 from kaijuan.ingest.chunkers.policy import ChunkPolicy, Load
 from kaijuan.ingest.chunkers.quality import Quality, quality_of
-from kaijuan.ingest.ports import ChunkDraft, Similarity, Tokenizer
+from kaijuan.ingest.ports import ChunkDraft, Judge, Similarity, Tokenizer
 from kaijuan.ingest.settings import ChunkSettings
 
 
@@ -71,6 +71,7 @@ def compared(
     load: Load,
     tokenizer: Tokenizer,
     similarity: Similarity | None = None,
+    judge: Judge | None = None,
 ) -> Comparison:
     """Cut a document by each strategy, or by the one that the settings choose; UsageError for an unknown name."""
     policy = ChunkPolicy(settings, load)
@@ -83,6 +84,7 @@ def compared(
             settings.model_copy(update={"strategy": strategy, "by_kind": {}, "by_shape": {}, "by_source": {}}),
             load,
             similarity,
+            judge,
         )
         chunks = tuple(own.chunker_for(document.kind, shape).chunk(document.text, blocks, tokenizer))
         name = own.strategy(document.kind, shape.partition(".")[0])
