@@ -7,7 +7,7 @@ HOME_GATE ?= .gate
 GATE := eval gate --baseline bench/gate/baseline.json --data bench/gate/company_zh_en
 SHELL := /bin/bash
 
-.PHONY: help demo test test-fast check format lint types layers deps docs docs-check gate gate-baseline bench bench-quick lock clean
+.PHONY: help demo test test-fast check format lint types layers deps docs docs-check gate gate-baseline bench bench-quick train-reranker lock clean
 
 help:  ## List the targets
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*##/\t/' | expand -t 14
@@ -71,11 +71,26 @@ bench: $(VENV)/.dev  ## Print every number that the docs quote (takes hours)
 bench-quick: $(VENV)/.dev  ## The same on smaller data (under ten minutes)
 	$(BIN)/python -m bench.run --quick
 
+TRAINING := .training
+SHARED ?= ../shared/data
+COLLECT = $(BIN)/python -m bench.candidates --home $(TRAINING)/home --into $(TRAINING)/candidates
+
+train-reranker: $(VENV)/.dev  ## Train the onboard reranker anew and judge it (an hour; needs the shared sets)
+	$(COLLECT) $(addprefix $(SHARED)/,mtrag_un_en clapnq_en)
+	$(COLLECT) $(SHARED)/xquad_zh_en --questions 400
+	$(COLLECT) $(SHARED)/stard_law_zh --documents 2000 --questions 250
+	$(COLLECT) $(SHARED)/rgb_news_zh --documents 2000 --questions 150
+	$(COLLECT) $(addprefix $(SHARED)/,cosqa_code_en medfaq_zh hotpot_en) --documents 1500 --questions 250
+	$(COLLECT) $(SHARED)/cmrc2018_zh --documents 700 --questions 200
+	$(COLLECT) $(addprefix $(SHARED)/,drcd_zht pubmedqa_en) --documents 500 --questions 150
+	$(COLLECT) $(SHARED)/financebench_en --documents 250
+	$(BIN)/python -m bench.train_reranker --from $(TRAINING)/candidates --cache $(TRAINING) --write > bench/results/train_reranker.json
+
 lock:  ## Renew the lock files (needs uv)
 	uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-emit-index-url --no-header --no-annotate \
 	  pyproject.toml -o requirements/run.lock
 	uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-emit-index-url --no-header --no-annotate \
-	  --extra code --extra eval --extra heif --extra s3 --extra sql pyproject.toml requirements/dev.in -c requirements/run.lock -o requirements/dev.lock
+	  --extra code --extra cross-encoder --extra eval --extra heif --extra s3 --extra sql pyproject.toml requirements/dev.in -c requirements/run.lock -o requirements/dev.lock
 
 clean:  ## Remove what was built
 	rm -rf $(VENV) $(HOME_DEMO) $(HOME_GATE) build dist .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache
