@@ -53,7 +53,11 @@ async function ask(path, { method = "GET", query = {}, body = null, form = null,
     if (error.name === "AbortError") throw error;
     throw new ApiError(0, { code: "unreachable" });
   }
-  if (!response.ok) throw new ApiError(response.status, await problem(response));
+  if (!response.ok) {
+    // A key that was revoked or has run out: the door is shown again.
+    if (response.status === 401 && key()) window.dispatchEvent(new Event("key-refused"));
+    throw new ApiError(response.status, await problem(response));
+  }
   return response;
 }
 

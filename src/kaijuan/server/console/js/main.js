@@ -21,7 +21,9 @@ const VIEWS = {
   feedback: () => import("./views/feedback.js"),
   health: () => import("./views/health.js"),
 };
+let opened = false;
 const app = document.getElementById("app");
+window.addEventListener("key-refused", () => gate(true));
 
 async function begin() {
   showTheme();
@@ -32,7 +34,7 @@ async function begin() {
     const bases = await api.bases();
     open(who, bases);
   } catch (error) {
-    if (error.status === 401) return gate(Boolean(api.key()));
+    if (error.status === 401) return api.key() || gate(false);
     if (!("status" in error)) console.error(error);
     put(app, h("main", { class: "alone" }, seal(44), failed(error, begin)));
   }
@@ -44,7 +46,8 @@ function gate(refused) {
   const enter = (event) => {
     event.preventDefault();
     api.setKey(input.value.trim());
-    begin();
+    if (opened) location.reload();
+    else begin();
   };
   put(
     app,
@@ -62,6 +65,7 @@ function gate(refused) {
 }
 
 function open(who, bases) {
+  opened = true;
   const shell = makeShell(app, { who, bases, leave });
   let drawn = 0;
   start(async (route, signal) => {

@@ -130,8 +130,11 @@ export function select(options, chosen, props = {}) {
   return h("select", { class: "input", ...props }, made);
 }
 
-/** A table; `rows` hold cells, which are nodes, texts, or {node, class}. On small screens each row becomes a card. */
-export function table(heads, rows, { label = "", ...props } = {}) {
+/**
+ * A table; `rows` hold cells, which are nodes, texts, or {node, class}. On small screens each row becomes a card, except
+ * in a table of `figures`, which scrolls.
+ */
+export function table(heads, rows, { label = "", figures = false, ...props } = {}) {
   const cell = (item, at) =>
     item && typeof item === "object" && !(item instanceof Node) && !Array.isArray(item)
       ? h("td", { class: item.class, data: { head: heads[at] ?? "" } }, item.node)
@@ -141,7 +144,7 @@ export function table(heads, rows, { label = "", ...props } = {}) {
     { class: "table-wrap", tabindex: "0", role: "region", "aria-label": label || heads.filter(Boolean).join(", ") },
     h(
       "table",
-      { class: "table", ...props },
+      { class: ["table", figures && "figures"], ...props },
       h("thead", {}, h("tr", {}, heads.map((head) => h("th", { scope: "col" }, head)))),
       h("tbody", {}, rows.map((row) => h("tr", {}, row.map(cell)))),
     ),

@@ -9,6 +9,7 @@ const VENDOR = new URL("../../vendor/pdfjs/", import.meta.url);
 const SHARPEST = 2;
 const MOST_PIXELS = 16_000_000;
 const PAUSE_MS = 70;
+const NARROW = 520;
 const STEPS = [0.75, 1, 1.25, 1.5, 2, 3];
 let library = null;
 
@@ -30,6 +31,9 @@ export async function pdfViewer(kb, version, signal) {
     standardFontDataUrl: new URL("standard_fonts/", VENDOR).href,
     wasmUrl: new URL("wasm/", VENDOR).href,
     iccUrl: new URL("iccs/", VENDOR).href,
+    // Only what the pages in sight need is fetched: an original may be hundreds of megabytes.
+    disableAutoFetch: true,
+    disableStream: true,
     isEvalSupported: false,
     enableXfa: false,
   });
@@ -55,6 +59,14 @@ class PdfView {
     put(this.scroller, this.pages);
     this.element = h("div", { class: "pdf" }, this.bar(), this.scroller);
     this.watch();
+    requestAnimationFrame(() => this.fit());
+  }
+
+  /** On a phone a page as wide as the screen cannot be read. */
+  fit() {
+    if (this.fitted || !this.scroller.clientWidth) return;
+    this.fitted = true;
+    if (this.scroller.clientWidth < NARROW) this.magnify(2);
   }
 
   viewer() {
@@ -184,7 +196,7 @@ class PdfView {
   }
 
   tell() {
-    const middle = this.scroller.scrollTop + this.scroller.clientHeight / 3;
+    const middle = this.scroller.scrollTop + this.scroller.clientHeight * 0.4;
     let [low, high] = [0, this.pages.length - 1];
     while (low < high) {
       const half = (low + high) >> 1;
@@ -220,10 +232,18 @@ class PdfView {
     const page = await this.file.getPage(number);
     this.sized(element, page.getViewport({ scale: 1 }));
     this.highlight(element);
-    const top = boxes.length ? (boxes[0].y0 / element.points.height) * element.offsetHeight : 0;
-    this.scroller.scrollTop = element.offsetTop + top - this.scroller.clientHeight * 0.3;
+    this.fit();
+    this.reveal(element, boxes[0]);
     this.number.value = number;
     return boxes.length > 0;
+  }
+
+  /** Come to a box on a page, or to the page. */
+  reveal(element, box) {
+    const top = box ? (box.y0 / element.points.height) * element.offsetHeight : 0;
+    const left = box ? (box.x0 / element.points.width) * element.offsetWidth : 0;
+    this.scroller.scrollTop = element.offsetTop + top - this.scroller.clientHeight * 0.3;
+    this.scroller.scrollLeft = Math.max(0, left - this.scroller.clientWidth * 0.08);
   }
 
   destroy() {

@@ -55,7 +55,7 @@ function variants(found) {
     "section",
     { class: "panel" },
     h("h2", {}, t("eval.variants")),
-    table([t("eval.variant"), t("eval.baseline"), t("eval.value"), t("eval.difference"), "p", t("eval.counts"), ""], rows, { label: t("eval.variants") }),
+    table([t("eval.variant"), t("eval.baseline"), t("eval.value"), t("eval.difference"), "p", t("eval.counts"), ""], rows, { label: t("eval.variants"), figures: true }),
     h("p", { class: "muted small after" }, t("eval.how")),
   );
 }
@@ -78,10 +78,10 @@ const signed = (value) => `${value < 0 ? "−" : "+"}${decimal(Math.abs(value))}
 /** What every stage of the baseline's search is worth on one set. */
 function stages(set) {
   const rows = set.stages.map((stage) => [
-    has(`stageName.${stage.name}`) ? t(`stageName.${stage.name}`) : stage.name,
+    h("span", { class: "unbroken" }, has(`stageName.${stage.name}`) ? t(`stageName.${stage.name}`) : stage.name),
     ...METRICS.map((metric) => ({ node: share(stage.scores[metric]), class: "num" })),
   ]);
-  return h("section", { class: "panel" }, h("h2", {}, t("eval.stages", { set: set.name })), h("p", { class: "muted small" }, t("eval.questions", { n: set.questions }), " · ", moment(Date.parse(set.date) / 1000)), table([t("eval.stage"), ...METRICS], rows, { label: t("eval.stages", { set: set.name }) }));
+  return h("section", { class: "panel" }, h("h2", {}, t("eval.stages", { set: set.name })), h("p", { class: "muted small" }, t("eval.questions", { n: set.questions }), " · ", moment(Date.parse(set.date) / 1000)), table([t("eval.stage"), ...METRICS], rows, { label: t("eval.stages", { set: set.name }), figures: true }));
 }
 
 function share(value) {

@@ -149,7 +149,7 @@ function documentTable(kb, documents, changed) {
     documents.map((one) => [
       h("span", { class: "doc-name" }, h("a", { href: href(kb, "document", [one.document_id]) }, one.title || decodeEnd(one.source)), h("span", { class: "muted small ellipsis" }, decodeEnd(one.source)), one.warnings?.length > 0 && badge(t("library.warnings", { n: one.warnings.length }), "warn", { title: one.warnings.join("\n") })),
       badge(one.kind),
-      { node: one.pages ? number(one.pages) : "–", class: "num" },
+      { node: one.pages ? number(one.pages) : "–", class: one.pages ? "num" : "num none" },
       { node: number(one.number), class: "num" },
       h("span", { title: new Date(one.created_at * 1000).toISOString() }, ago(one.created_at)),
       { node: changed && button(t("act.remove"), { kind: "quiet", glyph: "trash", bare: true, on: { click: () => remove(kb, one, changed) } }), class: "act" },

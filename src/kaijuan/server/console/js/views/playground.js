@@ -167,7 +167,7 @@ function candidateTable(candidates, why) {
     badge(fate(one.fate), one.fate === "used" ? "good" : "", { title: one.fate }),
     { node: button(t("play.why"), { kind: "quiet", glyph: "info", bare: true, on: { click: () => why(one.chunk_id) } }), class: "act" },
   ]);
-  return table(["#", t("play.chunk"), ...names.map((name) => label("route", name)), t("play.fused"), t("play.relevance"), t("play.fate"), ""], rows, { label: t("play.candidates", { n: candidates.length }) });
+  return table(["#", t("play.chunk"), ...names.map((name) => label("route", name)), t("play.fused"), t("play.relevance"), t("play.fate"), ""], rows, { label: t("play.candidates", { n: candidates.length }), figures: true });
 }
 
 function fate(text) {
