@@ -8,7 +8,7 @@ from fastapi import APIRouter, Path, Query
 from pydantic import BaseModel, ConfigDict, Field
 
 from kaijuan.server.routes.asking import Moment
-from kaijuan.server.service import Caller, Reading, Reply, The, Writing, by
+from kaijuan.server.service import Caller, Managing, Reading, Reply, The, Writing, by
 from kaijuan.server.tickets import ticket_shape
 from kaijuan.verbs.shapes import fields_of, snapshots_shape
 
@@ -66,8 +66,11 @@ async def untag(base: Writing, name: Annotated[str, Path(max_length=100)]) -> Re
 
 
 @router.post("/kbs/{kb}/rollback", status_code=202)
-async def roll_back(body: Back, base: Writing, who: Caller, service: The) -> Reply:
-    """Publish an earlier state anew, as the newest one. Answers at once with a run to watch."""
+async def roll_back(body: Back, base: Managing, who: Caller, service: The) -> Reply:
+    """Publish an earlier state anew, as the newest one. Answers at once with a run to watch.
+
+    For owners: it also takes back documents that an editor may not read.
+    """
     ticket = service.tickets.begin(
         who.tenant,
         base.kb_name,
