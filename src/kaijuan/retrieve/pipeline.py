@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -10,25 +9,21 @@ from types import MappingProxyType
 
 from kaijuan import telemetry
 from kaijuan.core.chat import ChatModel
-from kaijuan.core.documents import Block, Version
 from kaijuan.core.filters import Filter
-from kaijuan.core.ids import ChunkId, VersionId
-from kaijuan.core.spans import Span
-from kaijuan.errors import CorruptStoreError, KaijuanError
+from kaijuan.core.ids import ChunkId
 from kaijuan.index.catalog import CatalogReader, Families, KnowledgeBase
 from kaijuan.index.ports import Embedder, Hit, Index
-from kaijuan.retrieve.cut import USED, band, fate
-from kaijuan.retrieve.expand import Area, areas, passage
-from kaijuan.retrieve.fold import fold
+from kaijuan.retrieve.cut import USED, fate
 from kaijuan.retrieve.fuse import FUSIONS, Fused, rrf, weighed, with_foreign
 from kaijuan.retrieve.gather import Gathered, gather
 from kaijuan.retrieve.holdings import HoldingsShelf
 from kaijuan.retrieve.languages import Asked, ForeignRoute, Known, foreign_to, is_foreign, languages_of
 from kaijuan.retrieve.order import Ordered, Tools, ordered
 from kaijuan.retrieve.other_words import in_other_words
+from kaijuan.retrieve.passages import READ_AHEAD, expanded, texts_of
 from kaijuan.retrieve.ports import Query, Reranker, Route
 from kaijuan.retrieve.relevance import FITS, floors, relevance
-from kaijuan.retrieve.results import Candidate, Passage, RouteScore, SearchResult, Trace
+from kaijuan.retrieve.results import Candidate, RouteScore, SearchResult, Trace
 from kaijuan.retrieve.routes.breakers import Breakers
 from kaijuan.retrieve.routes.dense import DenseRoute
 from kaijuan.retrieve.routes.joining import is_side, with_side_routes
@@ -44,8 +39,6 @@ from kaijuan.retrieve.understanding.results import Understanding, Variant
 from kaijuan.retrieve.understanding.settings import UnderstandSettings
 from kaijuan.retrieve.understanding.steps import Ground, Prepared, prepare, ready
 
-READ_AHEAD = 2
-"""Candidates looked up for each passage wanted, at first."""
 LOOKED_AT = 3
 """Chunks in which the answer of a part of a question is looked for."""
 WIDENINGS = 2
@@ -116,7 +109,7 @@ async def search(context: Retrieval, request: SearchRequest, *, trace_id: str) -
         with telemetry.timed(timings, "order"):
             last = await _order(context, request, found)
         with telemetry.timed(timings, "expand"):
-            passages, candidates = await _expand(context, request, replace(found, candidates=last.candidates))
+            passages, candidates = await expanded(context, request, last.candidates, found.near)
     for answer in found.gathered:
         timings[answer.report.name] = answer.report.milliseconds
     trace = Trace(
@@ -243,7 +236,7 @@ async def _first_texts(context: Retrieval, found: _Found) -> list[str]:
         found.near.chunks[one.chunk_id] for one in found.candidates[:LOOKED_AT] if one.chunk_id in found.near.chunks
     ]
     versions = {chunk.version_id: found.near.versions[chunk.version_id] for chunk in first}
-    texts, _ = await _texts(context, versions)
+    texts, _ = await texts_of(context, versions)
     return [chunk.span.of(texts[chunk.version_id]) for chunk in first if chunk.version_id in texts]
 
 
@@ -345,87 +338,3 @@ def _judge(
             )
         )
     return candidates
-
-
-async def _expand(context: Retrieval, request: SearchRequest, found: _Found) -> tuple[list[Passage], list[Candidate]]:
-    """Return the passages, and the candidates with the fate of those whose text cannot be read.
-
-    The next best take their places. An error only when no text at all can be read: "nothing found" would be untrue.
-    """
-    lost: dict[ChunkId, KaijuanError] = {}
-    wanted = request.k
-    while True:
-        used = [item for item in found.candidates if item.fate == USED and item.chunk_id not in lost]
-        chosen, families = await _areas(context, wanted, used, found.near)
-        versions = {area.version: families.versions[area.version] for area in chosen}
-        (texts, errors), blocks = await asyncio.gather(_texts(context, versions), _blocks(context, chosen))
-        if errors:
-            lost |= {
-                item.chunk_id: errors[area.version] for area in chosen if area.version in errors for item in area.found
-            }
-            continue
-        passages = [
-            _banded(passage(area, rank, versions[area.version], texts[area.version], parts), context.settings)
-            for rank, (area, parts) in enumerate(zip(chosen, blocks, strict=True), start=1)
-        ]
-        folding = request.cut and context.settings.fold_duplicates
-        shown, folded = fold(passages, families.groups) if folding else (passages, {})
-        if len(shown) >= request.k or len(chosen) < wanted:
-            break
-        # As many more as were folded away; there are only so many candidates.
-        wanted += request.k - len(shown)
-    if lost and not chosen:
-        first = next(iter(lost.values()))
-        raise CorruptStoreError(
-            f"Nothing that was found can be read. {first.message}", hint=first.hint or None
-        ) from first
-    fates = {id: f"unreadable: {error.message}" for id, error in lost.items()}
-    for area in chosen:
-        if source := folded.get(area.best.chunk_id):
-            fates |= {item.chunk_id: f"folded: the same words as in {source}" for item in area.found}
-    passages = [replace(one, rank=rank) for rank, one in enumerate(shown[: request.k], start=1)]
-    return passages, [_marked(candidate, fates.get(candidate.chunk_id)) for candidate in found.candidates]
-
-
-def _banded(given: Passage, settings: RetrieveSettings) -> Passage:
-    return replace(given, band=band(given.evidence, settings))
-
-
-async def _texts(
-    context: Retrieval, versions: Mapping[VersionId, Version]
-) -> tuple[dict[VersionId, str], dict[VersionId, KaijuanError]]:
-    found = await context.texts.read_each([version.text_hash for version in versions.values()])
-    texts: dict[VersionId, str] = {}
-    errors: dict[VersionId, KaijuanError] = {}
-    for version, text in zip(versions.values(), found, strict=True):
-        if isinstance(text, str):
-            texts[version.id] = text
-            continue
-        telemetry.count("search.unreadable")
-        telemetry.event("search.unreadable", version=version.id, source=version.source, code=text.code)
-        errors[version.id] = text
-    return texts, errors
-
-
-def _marked(candidate: Candidate, fate: str | None) -> Candidate:
-    return candidate if fate is None else replace(candidate, fate=fate)
-
-
-async def _areas(context: Retrieval, k: int, used: Sequence[Candidate], near: Families) -> tuple[list[Area], Families]:
-    # A few candidates a passage are enough most often; more are looked up only where they share parents.
-    for count in (READ_AHEAD * k, 4 * READ_AHEAD * k, len(used)):
-        ids = [candidate.chunk_id for candidate in used[:count]]
-        known = all(id in near.chunks for id in ids)
-        found = near if known else await context.catalog.families(ids)
-        chosen = areas(used[:count], found.chunks, found.parents)
-        if len(chosen) >= k or count >= len(used):
-            break
-    return chosen[:k], found
-
-
-async def _blocks(context: Retrieval, chosen: Sequence[Area]) -> list[list[Block]]:
-    places: dict[VersionId, list[Span]] = {}
-    for area in chosen:
-        places.setdefault(area.version, []).append(area.span)
-    found = await context.catalog.blocks_within(places)
-    return [[block for block in found[area.version] if block.span.intersect(area.span) is not None] for area in chosen]
