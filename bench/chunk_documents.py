@@ -104,9 +104,9 @@ def chosen(groups: Sequence[Group], gold: Mapping[str, Sequence[str]], most: flo
     home = {passage.id: at for at, group in enumerate(groups) for passage in group}
     asked: dict[int, int] = defaultdict(int)
     for passages in gold.values():
-        places = {home.get(id, -1) for id in passages}
-        if len(places) == 1 and -1 not in places:
-            asked[places.pop()] += 1
+        homes = {home.get(id, -1) for id in passages}
+        if len(homes) == 1 and -1 not in homes:
+            asked[homes.pop()] += 1
     order = list(range(len(groups)))
     random.Random(seed).shuffle(order)
     sizes = [sum(passage.tokens for passage in group) for group in groups]

@@ -231,7 +231,7 @@ async def studied(matter: Matter, home: Path, arms: Sequence[str], journal: Jour
             index=IndexSettings() if titles else IndexSettings(title_weight=0, path_weight=0, prefix_tokens=0),
         )
         counting = Counting(inner=make_embedder(config.embedder, home / "cache"))
-        async with Kaijuan(matter.folder.parent / "base", config=config, embedder=counting) as engine:  # type: ignore[arg-type]
+        async with Kaijuan(matter.folder.parent / "base", config=config, embedder=counting) as engine:
             await engine.add(str(matter.folder))
             if not titles:
                 counting.tokens = 0.0

@@ -93,7 +93,8 @@ def _words(sentence: str) -> Iterator[str]:
 
 
 def _central(one: _Said, weights: dict[str, int]) -> float:
-    return sum(weights.get(word, 0) for word in one.words) / len(one.words) ** 0.5
+    shared = sum(weights.get(word, 0) for word in one.words)
+    return float(shared / len(one.words) ** 0.5)
 
 
 def _taken(
