@@ -12,6 +12,7 @@ import os
 import shutil
 import tempfile
 import threading
+import time
 from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
@@ -25,6 +26,7 @@ from kaijuan.stores.catalog.sql import SqlCatalog
 
 _Result = TypeVar("_Result")
 _PREFIX = "kaijuan-copy-"
+_TRIES, _REST = 20, 0.1
 _CATALOG = ("catalog.db", "catalog.db-wal")
 
 
@@ -68,17 +70,22 @@ class Borrowed:
 
     def _check_still(self) -> None:
         """Raise BusyError while an index owner has the home: a copy of what is being written may be torn."""
-        with suppress(OSError):
+        try:
             handle = os.open(self.home / "index" / "owner.lock", os.O_RDONLY | os.O_CLOEXEC)
-            try:
-                fcntl.flock(handle, fcntl.LOCK_SH | fcntl.LOCK_NB)
-            except BlockingIOError as error:
-                raise BusyError(
-                    f"Another process is at work in {self.home}, which you cannot write to.",
-                    hint="Ask its service, or try again later: what has nothing to do ends by itself.",
-                ) from error
-            finally:
-                os.close(handle)
+        except OSError:
+            return
+        try:
+            for left in reversed(range(_TRIES)):
+                if _is_free(handle):
+                    return
+                if left:
+                    time.sleep(_REST)  # one that leaves hangs up before its process has ended
+        finally:
+            os.close(handle)
+        raise BusyError(
+            f"Another process is at work in {self.home}, which you cannot write to.",
+            hint="Ask its service, or try again later: what has nothing to do ends by itself.",
+        )
 
 
 class BorrowedCatalog(SqlCatalog):
@@ -110,6 +117,14 @@ class BorrowedCatalog(SqlCatalog):
             f"The home {self._borrowed.home} cannot be written: it can be searched and asked, and not changed.",
             hint="Give this user write access, or copy the folder and name the copy with --home.",
         )
+
+
+def _is_free(lock: int) -> bool:
+    try:
+        fcntl.flock(lock, fcntl.LOCK_SH | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return False
+    return True
 
 
 def _without_owner(_folder: str, names: list[str]) -> set[str]:
