@@ -197,7 +197,7 @@ async def intact(world: World) -> list[str]:
     for kb in ("vault", "shared"):
         for name in ("secret.md", "twin1.md", "twin2.md"):
             shown = await world.served.get(f"/kbs/{kb}/documents/{name}?include=text", user="olga")
-            if MARKER not in shown.text:
+            if MARKER not in shown.json().get("text", ""):
                 faults.append(f"{kb}: {name} is gone: {shown.status_code}")
     return faults
 

@@ -165,6 +165,20 @@ async def test_a_document_with_readers_of_its_own_is_closed_to_others_until_the_
     assert await _sees(shared, "rita", "4711") == set()
 
 
+async def test_nobody_writes_over_what_they_may_not_read(shared: Served) -> None:
+    base = shared.of("default")
+    await base.grant("group:board", on="upload:/closed/")
+    ticket = await shared.upload(
+        "default", {"secret.md": "# Mine\n\nMine.\n", "closed/new.md": "# Mine\n\nMine.\n", "free.md": OPEN}, user="ed"
+    )
+    failed = {one["source"]: one["code"] for one in ticket["report"]["failed"]}
+    assert failed == {"upload:/secret.md": "access_denied", "upload:/closed/new.md": "access_denied"}
+    assert ticket["report"]["added"] == 1
+    assert (await shared.call("DELETE", "/kbs/default/documents/secret.md", user="ed")).status_code == 404
+    assert (await shared.post("/kbs/default/rollback", {"snapshot": 0}, user="ed")).status_code == 403
+    assert SECRET in (await shared.get("/kbs/default/documents/secret.md?include=text", user="olga")).text
+
+
 async def test_the_makers_of_a_base_own_it(shared: Served) -> None:
     await shared.user("ed", role=Role.EDITOR)
     assert (await shared.post("/kbs", {"name": "mine"}, user="ed")).status_code == 201

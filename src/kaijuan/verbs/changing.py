@@ -16,6 +16,7 @@ from kaijuan.ingest.opening import Narrowing, Opened, walk_all
 from kaijuan.jobs.notebook import Notebook
 from kaijuan.jobs.report import RebuildReport
 from kaijuan.jobs.run import Progress, RunReport, Stage
+from kaijuan.verbs.guarding import open_to
 from kaijuan.verbs.wiring import ProgressCallback, Wired, pipeline_fingerprint
 
 
@@ -69,7 +70,7 @@ class Changing(Wired):
         }
         return await ingest.add(
             kb,
-            walk_all(opened),
+            open_to(walk_all(opened), self.catalog, kb.id, self._principals),
             mirror_scope=scope,
             progress=progress,
             notebook=notebook,

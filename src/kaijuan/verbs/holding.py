@@ -16,6 +16,7 @@ from kaijuan.ingest.ports import SourceFailure, SourceItem
 from kaijuan.ingest.sources.expanding import ExpandingSource
 from kaijuan.ingest.sources.stepping import stepped
 from kaijuan.jobs.run import RunReport
+from kaijuan.verbs.guarding import open_to
 from kaijuan.verbs.wiring import ProgressCallback, Wired
 
 UPLOADED = "upload:/"
@@ -61,7 +62,9 @@ class Holding(Wired):
             target=UPLOADED,
         )
         kb = await self.make_base()
-        return await self._ingest().add(kb, walk_all([opened]), progress=progress)
+        return await self._ingest().add(
+            kb, open_to(walk_all([opened]), self.catalog, kb.id, self._principals), progress=progress
+        )
 
     async def runs(self, *, limit: int = 20) -> builtins.list[Run]:
         """Return the newest runs, newest first."""
