@@ -11,6 +11,7 @@ from kaijuan import telemetry
 from kaijuan.core.chat import ChatModel
 from kaijuan.core.filters import Filter
 from kaijuan.core.ids import ChunkId
+from kaijuan.core.text.bm25 import numbered
 from kaijuan.index.catalog import CatalogReader, Families, KnowledgeBase
 from kaijuan.index.ports import Embedder, Hit, Index
 from kaijuan.retrieve.cut import USED, fate
@@ -26,6 +27,7 @@ from kaijuan.retrieve.relevance import FITS, floors, relevance
 from kaijuan.retrieve.results import Candidate, RouteScore, SearchResult, Trace
 from kaijuan.retrieve.routes.breakers import Breakers
 from kaijuan.retrieve.routes.dense import DenseRoute
+from kaijuan.retrieve.routes.feedback import feedback_terms
 from kaijuan.retrieve.routes.joining import is_side, with_side_routes
 from kaijuan.retrieve.routes.lexical import LexicalRoute
 from kaijuan.retrieve.routes.settings import RoutesSettings
@@ -35,7 +37,7 @@ from kaijuan.retrieve.scope import check_fields, scope
 from kaijuan.retrieve.settings import RetrieveSettings
 from kaijuan.retrieve.texts import TextShelf
 from kaijuan.retrieve.understanding.asking import Wordings
-from kaijuan.retrieve.understanding.results import Understanding, Variant
+from kaijuan.retrieve.understanding.results import OK, StepReport, Understanding, Variant
 from kaijuan.retrieve.understanding.settings import UnderstandSettings
 from kaijuan.retrieve.understanding.steps import Ground, Prepared, prepare, ready
 
@@ -103,6 +105,8 @@ async def search(context: Retrieval, request: SearchRequest, *, trace_id: str) -
         query = prepared.query
         with telemetry.timed(timings, "gather"):
             found, understanding, narrowed = await _find_or_relax(context, request, prepared)
+            if context.routes.feedback:
+                query, found, understanding = await _fed_back(context, narrowed, query, found, understanding)
         if context.chat is not None and request.use_model:
             with telemetry.timed(timings, "reword"):
                 found, understanding = await _reworded(context, narrowed, query, found, understanding)
@@ -204,6 +208,22 @@ async def _find_or_relax(
     return await _find(context, request, prepared.query), replace(prepared.understanding, relaxed=True), request
 
 
+async def _fed_back(
+    context: Retrieval, request: SearchRequest, query: Query, found: _Found, understanding: Understanding
+) -> tuple[Query, _Found, Understanding]:
+    """Search the words of the first chunks too; the question's own come first."""
+    settings = context.routes
+    texts = await _first_texts(context, found, settings.feedback_chunks)
+    terms = feedback_terms(query, texts, most=settings.feedback_terms, share=settings.feedback_weight)
+    report = StepReport(name="feedback", state=OK, said=tuple(terms))
+    understanding = replace(understanding, steps=(*understanding.steps, report))
+    if not terms:
+        return query, found, understanding
+    more = {**query.expansion, **numbered(terms)}
+    wider = replace(query, terms=(*query.terms, *terms), expansion=more)
+    return wider, await _find(context, request, wider), understanding
+
+
 async def _reworded(
     context: Retrieval, request: SearchRequest, query: Query, found: _Found, understanding: Understanding
 ) -> tuple[_Found, Understanding]:
@@ -213,7 +233,7 @@ async def _reworded(
 
     async def look(text: str) -> list[str]:
         near = await _find(context, replace(request, text=text, k=LOOKED_AT), await ready(text))
-        return await _first_texts(context, near)
+        return await _first_texts(context, near, LOOKED_AT)
 
     told = context.embedder.info.name in FITS
     understanding = await in_other_words(
@@ -230,11 +250,9 @@ async def _reworded(
     return await _find(context, request, query, understanding.variants), understanding
 
 
-async def _first_texts(context: Retrieval, found: _Found) -> list[str]:
+async def _first_texts(context: Retrieval, found: _Found, count: int) -> list[str]:
     """Return the texts of the first few chunks; the catalog has allowed them to the reader."""
-    first = [
-        found.near.chunks[one.chunk_id] for one in found.candidates[:LOOKED_AT] if one.chunk_id in found.near.chunks
-    ]
+    first = [found.near.chunks[one.chunk_id] for one in found.candidates[:count] if one.chunk_id in found.near.chunks]
     versions = {chunk.version_id: found.near.versions[chunk.version_id] for chunk in first}
     texts, _ = await texts_of(context, versions)
     return [chunk.span.of(texts[chunk.version_id]) for chunk in first if chunk.version_id in texts]

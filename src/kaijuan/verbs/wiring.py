@@ -41,6 +41,7 @@ from kaijuan.jobs.spaces import Model
 from kaijuan.retrieve.holdings import HoldingsShelf
 from kaijuan.retrieve.languages import Known
 from kaijuan.retrieve.pipeline import Retrieval, SearchRequest
+from kaijuan.retrieve.ports import Route
 from kaijuan.retrieve.routes.breakers import Breakers
 from kaijuan.retrieve.settings import with_preset
 from kaijuan.retrieve.texts import TextShelf
@@ -86,6 +87,8 @@ class Wired:
         self._shelf = HoldingsShelf()
         self._breakers = Breakers()
         self._wordings = Wordings()
+        self.side_routes: Sequence[Route] = ()
+        """Routes of other rooms, named `graph` and `memory`, that every search takes too."""
         self._open_spaces: dict[str, Index] = {}
         self._parsers: ParserPool | None = None
         self.actor = ""
@@ -323,6 +326,7 @@ class Wired:
             reranker=self._models.reranker(embedder, self.chat) if settings.rerank else None,
             chat=self.chat,
             wordings=self._wordings,
+            others=self.side_routes,
         )
 
     async def _find(self, kb: KnowledgeBase, word: str, snapshot: int) -> Version:
