@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from pathlib import Path
 
 import pytest
@@ -16,6 +17,7 @@ from kaijuan.retrieve.gather import Plan, Rules, gather
 from kaijuan.retrieve.ports import Query
 from kaijuan.retrieve.routes.breakers import Breakers
 from kaijuan.retrieve.routes.exact import identifiers
+from kaijuan.retrieve.routes.feedback import feedback_terms
 from kaijuan.retrieve.routes.joining import with_side_routes
 
 QUERY = Query(text="q", normalised="q", terms=("q",), weights={1: 1.0})
@@ -130,3 +132,79 @@ async def test_words_of_tags_and_descriptions_are_searched(tmp_path: Path) -> No
     async with base(tmp_path, records) as engine:
         for question in ("碳排放", "greenhouse accounts"):
             assert (await engine.search(question)).passages[0].source.endswith("#tagged")
+
+
+class Graph:
+    """A route of another room over this base: brings what it is told to, fails, or never comes back."""
+
+    name = "graph"
+
+    def __init__(self, brings: list[Hit], *, fails: bool = False, hangs: bool = False) -> None:
+        self.brings, self.fails, self.hangs = brings, fails, hangs
+
+    async def find(self, query: Query, k: int, where: Filter) -> list[Hit]:
+        if self.hangs:
+            await asyncio.Event().wait()
+        if self.fails:
+            raise ModelError("the graph is gone")
+        return self.brings
+
+
+async def test_a_graph_brings_what_words_do_not_find(tmp_path: Path) -> None:
+    async with base(tmp_path, routes={"graph_weight": 2.0}) as engine:
+        holiday = next(one for one in (await engine.search("paid leave", cut=False)).trace.candidates)
+        engine.side_routes = [Graph([Hit(holiday.chunk_id, 1.0)])]
+        result = await engine.search("报销流程")
+        assert result.passages[0].chunk_id == holiday.chunk_id
+        assert "graph" in result.passages[0].routes
+
+
+async def test_no_route_brings_what_the_reader_may_not_see(tmp_path: Path) -> None:
+    async with base(tmp_path, routes={"graph_weight": 2.0}) as engine:
+        (holiday, *_) = (await engine.search("paid leave", cut=False)).trace.candidates
+        kb = await engine.catalog.kb("default", "default")
+        secret = next(version for version in await engine.list() if version.source.endswith("#holiday"))
+        await engine.catalog.grant(kb.id, secret.document_id, "board")
+        engine.side_routes = [Graph([Hit(holiday.chunk_id, 1.0)])]
+        result = await engine.search("报销流程")
+        assert holiday.chunk_id not in {one.chunk_id for one in result.trace.candidates}
+        assert {report.name: report.found for report in result.trace.routes}["graph"] == 0
+
+
+@pytest.mark.parametrize(
+    ("graph", "state"), [(Graph([], fails=True), "failed: model_failed"), (Graph([], hangs=True), "timeout")]
+)
+async def test_a_dropped_route_shows_in_the_trace_and_costs_nothing_else(
+    tmp_path: Path, graph: Graph, state: str
+) -> None:
+    async with base(tmp_path, routes={"graph_seconds": 0.05}) as engine:
+        without = await engine.search("报销流程")
+        engine.side_routes = [graph]
+        result = await engine.search("报销流程")
+        assert {report.name: report.state for report in result.trace.routes}["graph"] == state
+        assert result.passages == without.passages
+
+
+async def test_feedback_finds_by_the_words_of_the_first_chunks(tmp_path: Path) -> None:
+    records = [
+        {"_id": "a", "text": "碳排放核算：工厂每年提交温室气体报告。"},
+        {"_id": "b", "text": "碳排放配额：温室气体报告核查后发放。"},
+        {"_id": "c", "text": "温室气体报告的模板在这里下载。"},
+        *RECORDS,
+    ]
+    for on in (False, True):
+        folder = tmp_path / str(on)
+        folder.mkdir()
+        async with base(folder, records, routes={"feedback": on, "feedback_chunks": 2}) as engine:
+            result = await engine.search("碳排放", k=20, cut=False)
+            found = {one.source.rpartition("#")[2] for one in result.passages if "lexical" in one.routes}
+            assert ("c" in found) is on
+            assert ("温室气体" in result.trace.terms or "温室" in result.trace.terms) is on
+
+
+def test_feedback_takes_what_several_chunks_say() -> None:
+    query = Query(text="q", normalised="q", terms=("碳",), weights={1: 2.0})
+    terms = feedback_terms(query, ["温室 气体 报告 甲方", "温室 气体 核查"], most=2, share=0.5)
+    assert sum(terms.values()) == pytest.approx(1.0)
+    assert "甲方" not in terms
+    assert feedback_terms(query, [], most=5, share=0.5) == {}
