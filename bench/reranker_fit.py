@@ -107,7 +107,7 @@ def calibrated(
     rows: Floats, scores: Floats, right: Booleans, weights: Floats, features: Sequence[str], ridge: float
 ) -> Calibration:
     """Return a logistic regression from scores and features to the chance of being right."""
-    terms = shapes(rows, features)
+    terms = shapes(rows, features, ())
     values = np.column_stack([scores, basis(terms, rows)])
     middle, spread = values.mean(axis=0), np.maximum(values.std(axis=0), 1e-3)
     values = np.column_stack([(values - middle) / spread, np.ones(len(values))])

@@ -29,7 +29,7 @@ from kaijuan.core.ids import ChunkId, DocumentId, stable_id
 from kaijuan.core.text.language import language_of
 from kaijuan.evals.metrics import score
 from kaijuan.index.ports import Hit
-from kaijuan.retrieve.fuse import Fused, minmax, with_foreign
+from kaijuan.retrieve.fuse import FUSIONS, Fused, with_foreign
 from kaijuan.retrieve.ports import Reading
 from kaijuan.retrieve.rerank import model as reranker_model
 from kaijuan.retrieve.rerank.features import FEATURES
@@ -44,13 +44,16 @@ EVEN = {"dense": 0.5, "lexical": 0.5}
 EMBEDDER = "multilingual-e5-small"
 NO_WEIGHTS = Model(terms=(), calibrations={reranker_model.ANY: Calibration(score=1.0, intercept=0.0)})
 GONE = "#gone"
-ORDERING = tuple(name for name in FEATURES if name not in ("cosine", "density", "fused_gap"))
-RIDGE = 0.2
+NOT_ORDERING = frozenset({"cosine", "density", "cosine_above", "density_above", "fused_gap"})
+ORDERING = tuple(name for name in FEATURES if name not in NOT_ORDERING)
+RIDGE = 1.0
 """Much: by less of it, what was learned on some sets harmed others."""
-CALIBRATION_RIDGE = 0.001
-EVIDENCE = ("coverage", "coverage_rare", "window", "exact", "exact_missing", "soft_rare", "soft_least", "density")
+CALIBRATION_RIDGE = 0.003
+EVIDENCE = ("coverage", "soft_rare", "exact", "exact_missing", "density_above")
 """What compares across questions and embedding models, beside the score."""
-LOOKED_AT = 10
+COSINES = ("cosine", "cosine_above")
+"""What compares across questions for one embedding model only."""
+LOOKED_AT = 3
 """Best candidates of a question by which evidence is judged."""
 Floats = npt.NDArray[np.float64]
 
@@ -119,7 +122,9 @@ def _question(
     )
 
 
-def fused_of(one: Mapping[str, Any], languages: set[str]) -> tuple[list[Fused], dict[str, list[Hit]]]:
+def fused_of(
+    one: Mapping[str, Any], languages: set[str], way: str = "minmax"
+) -> tuple[list[Fused], dict[str, list[Hit]]]:
     """Return what the search would make of a question's lists, and the two main lists."""
     lists = {name: [Hit(ChunkId(str(place)), value) for place, value in hits] for name, hits in one["lists"].items()}
     main = {name: lists[name][:ROUTE_K] for name in EVEN}
@@ -129,7 +134,7 @@ def fused_of(one: Mapping[str, Any], languages: set[str]) -> tuple[list[Fused], 
         for name in sorted(languages)
         if own and name != own and lists.get(f"dense_{name}")
     }
-    fused = minmax(main, EVEN)
+    fused = FUSIONS[way](main, EVEN)
     return (with_foreign(fused, main["dense"], apart, EMBEDDER) if apart else fused), {n: lists[n] for n in EVEN}
 
 
@@ -144,6 +149,24 @@ def _reading(item: Fused, chunk: Mapping[str, Any]) -> Reading:
         routes=item.routes,
         fused=item.score,
     )
+
+
+def fusions(path: Path) -> dict[str, float]:
+    """Return nDCG@10 of every way to join the lists of one set, lists of other languages included."""
+    with gzip.open(path, "rt", encoding="utf-8") as file:
+        kept = json.load(file)
+    chunks, asked = kept["chunks"], [one for one in kept["questions"] if one["grades"]]
+    languages = {chunk["language"] for chunk in chunks}
+    found = {}
+    for way in FUSIONS:
+        rankings = {
+            one["id"]: list(
+                dict.fromkeys(chunks[int(item.id)]["document"] for item in fused_of(one, languages, way)[0])
+            )
+            for one in asked
+        }
+        found[way] = round(score(rankings, {one["id"]: one["grades"] for one in asked}).means["ndcg@10"], 4)
+    return found
 
 
 def groups_of(questions: Sequence[Question], weight: float) -> list[Group]:
@@ -214,8 +237,11 @@ def judged(sets: Mapping[str, Sequence[Question]], features: Sequence[str], ridg
             "lexical": route_quality(questions, "lexical"),
             "fused": quality(questions, None),
             "unseen": quality(questions, unseen),
+            "spared_better_route": max(route_quality(spared, route) for route in EVEN),
             "spared_fused": quality(spared, None),
             "spared_whole": quality(spared, whole),
+            "recall@50_better_route": max(route_quality(questions, route, "recall@50") for route in EVEN),
+            "recall@50_fused": quality(questions, None, "recall@50"),
         }
         table[name] = {key: round(value, 4) for key, value in table[name].items()}
     return table
@@ -269,7 +295,7 @@ def calibration(
         np.concatenate([half.scores for half in halves]),
         np.concatenate([half.right for half in halves]),
         np.concatenate([half.weights for half in halves]),
-        [*EVIDENCE, "cosine"] if cosine else EVIDENCE,
+        [*EVIDENCE, *COSINES] if cosine else EVIDENCE,
         CALIBRATION_RIDGE,
     )
 
@@ -302,10 +328,23 @@ def reliability(questions: Sequence[Question], fit: Fitted, said: Calibration) -
     return table
 
 
+def _told(kinds: Mapping[str, Sequence[Question]], fit: Fitted, said: Calibration) -> dict[str, float]:
+    """Return medians of evidence by kind of question, and how well the answerable stand out from each other kind."""
+    given = {kind: chances(members, fit, said) for kind, members in kinds.items() if members}
+    return {
+        **{
+            f"auroc_{kind}": round(auroc(given["answerable"], given[kind]), 4) for kind in given if kind != "answerable"
+        },
+        **{f"median_{kind}": round(float(np.median(values)), 3) for kind, values in given.items()},
+    }
+
+
 def evidence(sets: Mapping[str, Sequence[Question]], features: Sequence[str], ridge: float) -> dict[str, Any]:
     """Return how well evidence tells answerable questions from others, by models that saw no question of it."""
     learned = [name for name in sets if name not in EVALUATION_ONLY]
     table: dict[str, Any] = {}
+    whole = train(sets, learned, features, ridge)
+    whole_said = calibration(sets, learned, whole, cosine=True)
     for name, questions in sets.items():
         others = [other for other in learned if other != name]
         fit = train(sets, others, features, ridge)
@@ -315,10 +354,12 @@ def evidence(sets: Mapping[str, Sequence[Question]], features: Sequence[str], ri
             "gone": [one for one in questions if one.id.endswith(GONE)],
             "own": [one for one in questions if not one.grades and not one.id.endswith(GONE)],
         }
-        given = {kind: chances(members, fit, said) for kind, members in kinds.items() if members}
-        table[name] = {
-            f"auroc_{kind}": round(auroc(given["answerable"], given[kind]), 4) for kind in given if kind != "answerable"
-        } | {f"{kind}_median": round(float(np.median(values)), 3) for kind, values in given.items()}
+        table[name] = {f"unseen_{key}": value for key, value in _told(kinds, fit, said).items()}
+        spared = {
+            kind: [one for one in members if not one.training or name in EVALUATION_ONLY]
+            for kind, members in kinds.items()
+        }
+        table[name] |= {f"spared_{key}": value for key, value in _told(spared, whole, whole_said).items()}
     return table
 
 
@@ -354,12 +395,14 @@ def main() -> None:
     given = parser.parse_args()
     reranker = OnboardReranker(EMBEDDER, registry.load("words", "onboard")(given.cache), NO_WEIGHTS)
     sets = {}
-    for path in sorted(given.folder.glob("*.json.gz")):
+    paths = sorted(given.folder.glob("*.json.gz"))
+    for path in paths:
         sets[path.name.removesuffix(".json.gz")] = questions_of(path, reranker)
         print(f"{path.name}: read", file=sys.stderr, flush=True)
     record = record_of(sets, ORDERING, given.ridge)
     result = {
         "machine": machine(),
+        "fusions": {path.name.removesuffix(".json.gz"): fusions(path) for path in paths},
         "order": judged(sets, ORDERING, given.ridge),
         "evidence": evidence(sets, ORDERING, given.ridge),
         "reliability": record["reliability"],
