@@ -41,6 +41,7 @@ class DocumentView:
     text: str
     blocks: tuple[Block, ...]
     chunks: tuple[Chunk, ...]
+    """Each above those that belong to it."""
     history: tuple[Version, ...]
 
 
@@ -115,6 +116,6 @@ async def view_of(catalog: Catalog, version: Version, text: str) -> DocumentView
         version=version,
         text=text,
         blocks=tuple(await catalog.blocks_of(version.id)),
-        chunks=tuple(await catalog.chunks_of(version.id)),
+        chunks=tuple(sorted(await catalog.chunks_of(version.id), key=lambda chunk: chunk.ordinal)),
         history=tuple(await catalog.history(version.document_id)),
     )
