@@ -152,6 +152,7 @@ class Kaijuan:
     list = _blocking(AsyncKaijuan.list)
     show = _blocking(AsyncKaijuan.show)
     status = _blocking(AsyncKaijuan.status)
+    health = _blocking(AsyncKaijuan.health)
     chunk = _blocking(AsyncKaijuan.chunk)
     chunk_report = _blocking(AsyncKaijuan.chunk_report)
     chunk_work = _blocking(AsyncKaijuan.chunk_work)

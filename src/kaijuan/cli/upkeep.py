@@ -15,16 +15,19 @@ ILL = 1
 
 
 def status(context: typer.Context, json: Json = False) -> None:
-    """Show the state of the knowledge base: documents, index, runs."""
+    """Show the state of the knowledge base: documents, index, runs; how soon changes are found, what fails, sizes."""
     session = session_of(context, json)
     with session.open() as base:
         found = base.status()
+        # What it tells is everybody's, so nobody gets it who looks with the rights of one.
+        health = None if session.user else base.health()
     if session.json:
-        screen.show_json(shapes.plain(found))
+        told = {} if health is None else {"health": shapes.plain(health)}
+        screen.show_json({**shapes.fields_of(found), **told})
         return
-    from kaijuan.cli import tables
+    from kaijuan.cli import health_tables, tables
 
-    screen.show(*tables.status(found))
+    screen.show(*tables.status(found), *(() if health is None else health_tables.health(health)))
 
 
 def rebuild(context: typer.Context, json: Json = False) -> None:

@@ -14,6 +14,7 @@ from kaijuan.index.catalog import KnowledgeBase
 from kaijuan.index.history import Dropped
 from kaijuan.jobs.deep import Deep
 from kaijuan.jobs.doctor import Check, DoctorReport, Patient, examine
+from kaijuan.jobs.health import Health, health_of
 from kaijuan.jobs.proof import Fingerprints, Proof, Ways, fingerprints, prove, traces_with
 from kaijuan.jobs.report import RunReport
 from kaijuan.jobs.retention import GcReport, purge
@@ -59,6 +60,14 @@ class Caring(Running):
         )
         report = await examine(patient)
         return replace(report, checks=(*report.checks, *found))
+
+    async def health(self) -> Health:
+        """Say how soon changes are found, what waits, what failed and why, how large the base is, whether scores move.
+
+        For who runs the base: what it tells of sources and requests is everybody's.
+        """
+        kb = await self._kb()
+        return await health_of(self.catalog, kb, await self._index(kb), self.home, self._clock())
 
     async def _deep(self, kb: KnowledgeBase, *, repair: bool) -> builtins.list[Check]:
         ingest = self._ingest()

@@ -77,6 +77,12 @@ async def doctor(base: Managing) -> Reply:
     return Reply(doctor_shape(await base.doctor()))
 
 
+@router.get("/kbs/{kb}/health")
+async def base_health(base: Managing) -> Reply:
+    """Say how soon changes are found, what waits, what failed and why, how large the base is, whether scores move."""
+    return Reply(fields_of(await base.health()))
+
+
 @router.get("/kbs/{kb}/chunk-report")
 async def chunk_report(base: Reading, as_of: Annotated[str | None, Query()] = None) -> Reply:
     """Say how well the documents are cut."""
