@@ -1,0 +1,109 @@
+"""Near misses through the whole engine with the onboard model, as one JSON document.
+
+    python -m bench.near_misses [--identifiers 1000] [--pairs 200] [--preset balanced]
+
+Identifiers: each of a thousand that differ by one sign is asked for inside long natural sentences of both languages;
+hit@1 counts. Pairs: two texts that differ in a number or a denial, with the question that each alone answers; a pair is
+right when both questions find their text above the other. All texts lie in one base.
+"""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+import json
+from collections import Counter
+from collections.abc import Sequence
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any
+
+from bench.machine import machine
+from bench.near_miss_texts import Pair, asked_for, families, pairs
+from kaijuan import Kaijuan
+
+_SHOWN = 20
+
+
+def texts_of(identifiers: Sequence[tuple[str, str]]) -> list[str]:
+    """Return a text about each identifier."""
+    return [
+        f"{kind} {identifier} 的处理说明由现场工程师保存，相关问题先看这份资料。" for identifier, kind in identifiers
+    ]
+
+
+async def taken_in(engine: Kaijuan, folder: Path, texts: Sequence[str]) -> None:
+    """Add the texts as records of one file."""
+    corpus = folder / "near_misses.jsonl"
+    lines = [json.dumps({"_id": str(number), "text": text}, ensure_ascii=False) for number, text in enumerate(texts)]
+    corpus.write_text("\n".join(lines), encoding="utf-8")
+    report = await engine.add([str(corpus)])
+    if report.added != len(texts):
+        raise SystemExit(f"{report.added} of {len(texts)} texts were taken in")
+
+
+async def identifiers_found(engine: Kaijuan, identifiers: Sequence[tuple[str, str]], preset: str) -> dict[str, Any]:
+    """Ask for every identifier in every form; count those found first."""
+    asked: Counter[str] = Counter()
+    right: Counter[str] = Counter()
+    missed: list[dict[str, str]] = []
+    for number, (identifier, _) in enumerate(identifiers):
+        for form, question in asked_for(identifier, number).items():
+            result = await engine.search(question, k=1, preset=preset)
+            found = result.passages[0].text if result.passages else ""
+            asked[form] += 1
+            right[form] += f" {identifier} 的" in found
+            if f" {identifier} 的" not in found:
+                missed.append({"form": form, "identifier": identifier, "found": found})
+    shares = {form: round(right[form] / count, 4) for form, count in asked.items()}
+    return {"identifiers": len(identifiers), "questions": dict(asked), "hit@1": shares, "missed": missed[:_SHOWN]}
+
+
+async def pairs_ordered(engine: Kaijuan, made: Sequence[Pair], preset: str) -> dict[str, Any]:
+    """Ask both questions of every pair; a pair is right when each finds its own text above the other."""
+    count: Counter[str] = Counter()
+    right: Counter[str] = Counter()
+    wrong: list[dict[str, str]] = []
+    for pair in made:
+        good = True
+        for at, question in enumerate(pair.questions):
+            result = await engine.search(question, k=10, cut=False, preset=preset)
+            places = {passage.text.strip(): passage.rank for passage in result.passages}
+            own, other = (places.get(text, 99) for text in (pair.texts[at], pair.texts[1 - at]))
+            if own >= other:
+                good = False
+                wrong.append({"kind": pair.kind, "question": question, "found above": pair.texts[1 - at]})
+        count[pair.kind] += 1
+        right[pair.kind] += good
+    shares = {kind: round(right[kind] / number, 4) for kind, number in count.items()}
+    whole = round(sum(right.values()) / max(1, len(made)), 4)
+    return {"pairs": len(made), "right": whole, "right by kind": shares, "wrong": wrong[:_SHOWN]}
+
+
+async def measured(folder: Path, identifiers: int, count: int, preset: str) -> dict[str, Any]:
+    """Take all texts in and ask."""
+    wanted, made = list(families())[:identifiers], pairs(count)
+    texts = [*texts_of(wanted), *(text for pair in made for text in pair.texts)]
+    async with Kaijuan(folder / "home") as engine:
+        await taken_in(engine, folder, texts)
+        found = {
+            "identifiers": await identifiers_found(engine, wanted, preset),
+            "pairs": await pairs_ordered(engine, made, preset),
+        }
+        await engine.indexes.stop_owner()  # type: ignore[attr-defined] # the edge store's, to leave no process
+    return found
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else "")
+    parser.add_argument("--identifiers", type=int, default=1000)
+    parser.add_argument("--pairs", type=int, default=200)
+    parser.add_argument("--preset", default="balanced")
+    given = parser.parse_args()
+    with TemporaryDirectory() as folder:
+        rows = asyncio.run(measured(Path(folder), given.identifiers, given.pairs, given.preset))
+    print(json.dumps({"machine": machine(), "preset": given.preset, **rows}, ensure_ascii=False, indent=1))
+
+
+if __name__ == "__main__":
+    main()
