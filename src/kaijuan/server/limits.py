@@ -34,10 +34,6 @@ class Limiter:
             raise TooManyRequestsError("Too many requests.", hint=f"Wait {(1 - bucket.left) / self._rate:.1f} seconds.")
         bucket.left -= 1.0
 
-    def is_spent(self, name: str) -> bool:
-        """Say whether the name has nothing left, without counting."""
-        return self._filled(name).left < 1.0
-
     def _filled(self, name: str) -> _Bucket:
         now = self._clock()
         bucket = self._buckets.setdefault(name, _Bucket(self._room, now))

@@ -188,7 +188,8 @@ class Sharing(Wired):
     async def feedback(self, *, limit: int = 100) -> builtins.list[Feedback]:
         """Return what was said about answers, the newest first.
 
-        Answers that rest on what the caller may not read, or whose trace is gone, are left out of the body.
+        Of those about answers that rest on what the caller may not read, or whose trace is gone, only the verdict is
+        told: a question, too, may say what somebody had read.
         """
         kb = await self._kb()
         found = await self.catalog.feedback(kb.id, limit=limit)
@@ -273,4 +274,4 @@ class Sharing(Wired):
 
 
 def _withheld(feedback: Feedback) -> Feedback:
-    return replace(feedback, body={"comment": feedback.body.get("comment", ""), "withheld": True})
+    return replace(feedback, question="", body={"withheld": True})
