@@ -1,6 +1,6 @@
 """Ten thousand documents as an office has them: mixed formats, Chinese and English, 5,000 to 20,000 characters each.
 
-    python -m bench.living FOLDER [--documents N] [--seed N]
+    python -m bench.living FOLDER [--documents N] [--longest N] [--seed N]
 
 The same seed gives the same documents. Each says its own code (`KJ-000042`) once, by which it can be found.
 """
@@ -20,7 +20,8 @@ from bench.texts import ENGLISH, HAN
 
 FORMATS = ("md", "md", "md", "html", "html", "txt", "txt", "docx", "docx", "pdf", "csv")
 """One of these for each document in turn: so many parts of eleven."""
-SHORTEST, LONGEST = 5_000, 20_000
+LONGEST = 20_000
+"""Characters; the shortest have a quarter of them."""
 _FOLDERS = ("制度", "合同", "会议纪要", "manuals", "reports", "projects")
 _TOPICS = (
     ("差旅报销", "travel expenses"),
@@ -81,13 +82,13 @@ def code_of(number: int) -> str:
     return f"KJ-{number:06d}"
 
 
-def writing(number: int, *, seed: int = 0, edition: int = 1) -> Writing:
-    """Return a document; another edition of it differs in one section."""
+def writing(number: int, *, seed: int = 0, edition: int = 1, longest: int = LONGEST) -> Writing:
+    """Return a document; another edition of it differs in one section. The shortest are a quarter of the longest."""
     chance = random.Random(f"{seed}/{number}")
     chinese = chance.random()
     topic = _TOPICS[number % len(_TOPICS)]
     share = 0.0 if chinese < 0.3 else 0.8 if chinese < 0.4 else 1.0
-    goal = chance.randint(SHORTEST, LONGEST)
+    goal = chance.randint(longest // 4, longest)
     sections: list[Section] = []
     said = 0
     while said < goal:
@@ -252,18 +253,18 @@ def path_of(folder: Path, number: int) -> Path:
     return folder / _FOLDERS[number % len(_FOLDERS)] / f"{number // 1000:03d}" / name
 
 
-def write(folder: Path, number: int, *, seed: int = 0, edition: int = 1) -> Path:
+def write(folder: Path, number: int, *, seed: int = 0, edition: int = 1, longest: int = LONGEST) -> Path:
     """Write one document; another edition takes its place."""
     path = path_of(folder, number)
     path.parent.mkdir(parents=True, exist_ok=True)
-    path.write_bytes(_AS[path.suffix[1:]](writing(number, seed=seed, edition=edition)))
+    path.write_bytes(_AS[path.suffix[1:]](writing(number, seed=seed, edition=edition, longest=longest)))
     return path
 
 
-def write_all(folder: Path, documents: int, *, seed: int = 0) -> Iterator[Path]:
+def write_all(folder: Path, documents: int, *, seed: int = 0, longest: int = LONGEST) -> Iterator[Path]:
     """Write so many documents."""
     for number in range(documents):
-        yield write(folder, number, seed=seed)
+        yield write(folder, number, seed=seed, longest=longest)
 
 
 def main() -> None:
@@ -272,8 +273,10 @@ def main() -> None:
     parser.add_argument("folder", type=Path)
     parser.add_argument("--documents", type=int, default=10_000)
     parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument("--longest", type=int, default=LONGEST, help="characters; the shortest have a quarter of them")
     options = parser.parse_args()
-    size = sum(path.stat().st_size for path in write_all(options.folder, options.documents, seed=options.seed))
+    paths = write_all(options.folder, options.documents, seed=options.seed, longest=options.longest)
+    size = sum(path.stat().st_size for path in paths)
     print(f"{options.documents} documents, {size / 1e6:.0f} MB")
 
 
