@@ -31,7 +31,8 @@ async def base(tmp_path: Path) -> AsyncIterator[Kaijuan]:
     papers.mkdir()
     (papers / "travel.md").write_text("# 差旅\n\n差旅补助每天 100 元。\n", encoding="utf-8")
     (papers / "secret.md").write_text("# 机密\n\n机密项目的差旅补助每天 999 元。\n", encoding="utf-8")
-    async with Kaijuan(tmp_path / "home", config=_config(), embedder=HashEmbedder()) as engine:
+    # The cosines of the test's embedder are lower than those of a real model.
+    async with Kaijuan(tmp_path / "home", config=_config(similar=0.9), embedder=HashEmbedder()) as engine:
         await engine.add([str(papers)])
         yield engine
 
@@ -70,12 +71,10 @@ async def test_other_options_are_another_request(base: Kaijuan) -> None:
 
 async def test_users_with_different_rights_never_share(base: Kaijuan) -> None:
     """Whoever may read the secret document is answered from it; nobody else ever gets that answer."""
-    kb = await base.catalog.kb("default", "default")
-    [secret] = await base.catalog.find(kb.id, kb.head, "secret.md")
     await base.grant("group:staff")
     await base.grant("group:board", on="secret.md")
-    board = viewed(base, principals={"board", "staff"})
-    staff = viewed(base, principals={"staff"})
+    board = viewed(base, principals={"group:board", "group:staff"})
+    staff = viewed(base, principals={"group:staff"})
     question = "机密项目的差旅补助每天多少元？"
     told = await _ask(board, question)
     assert "999" in told.answer
