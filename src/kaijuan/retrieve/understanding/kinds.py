@@ -17,6 +17,12 @@ class QuestionKind(StrEnum):
     COMPARE = "compare"
     AGGREGATE = "aggregate"
     """Over many documents: how many, which all, the most."""
+    RELATION = "relation"
+    """How things or people hang together."""
+    SUMMARY = "summary"
+    """What a document or the whole base is about."""
+    CALCULATION = "calculation"
+    """A number that must be worked out."""
     DEFINITION = "definition"
     CHIT_CHAT = "chit-chat"
     OUT_OF_SCOPE = "out of scope"
@@ -46,6 +52,20 @@ _PATTERNS: Mapping[QuestionKind, re.Pattern[str]] = MappingProxyType(
             r"区别|差别|差异|不同之处|有(?:什么|何|哪些)不同|对比|比较|相比|哪个更|哪一个更|优缺点",
             r"\b(?:differences? (?:between|in)|compar(?:e|ed|ison|ing)|versus|vs\.?|better than|as opposed to"
             r"|(?:which|what) is (?:better|faster|cheaper|larger|higher)|pros and cons)\b",
+        ),
+        QuestionKind.RELATION: _any(
+            r"(?:什么|何种|甚麼)(?:关系|關係|联系|聯繫)|之间的(?:关系|联系)|隶属(?:于|关系)|上下级|谁是[^，。？]{1,20}的(?:上级|负责人|老板)",
+            r"\brelation(?:ship)?s? (?:between|of|to)\b|\bhow (?:is|are) [^?]{1,60} (?:related|connected|linked) to\b",
+            r"\bwho (?:owns|reports to|manages|supervises)\b|\bsubsidiar(?:y|ies) of\b",
+        ),
+        QuestionKind.CALCULATION: _any(
+            r"计算|算一下|算出|折合|换算|加起来|相差多少|差多少|增长率|同比|环比|百分之几",
+            r"\d\s*[+×*÷/]\s*\d+\s*(?:=|等于|是多少|[?？]|\Z)",
+            r"\b(?:calculate|compute|work out|percentage (?:change|increase|decrease)|growth rate|convert \d)\b",
+        ),
+        QuestionKind.SUMMARY: _any(
+            r"总结|概括|综述|主要(?:内容|讲|说|观点)|讲了(?:什么|哪些)|大意|摘要",
+            r"\bsummar(?:y|i[sz]e)\b|\boverview of\b|\bmain (?:points|ideas|themes|topics)\b|\bgist of\b",
         ),
         QuestionKind.AGGREGATE: _any(
             r"一共|总共|合计|总数|所有的?|全部|列出|列举|汇总|总结|概括|分别是|各是|平均|排名|趋势|有哪些|哪几[个种类项]",

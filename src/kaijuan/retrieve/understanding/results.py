@@ -75,6 +75,8 @@ class Clarification:
     choices: tuple[str, ...]
     about: str
     """What is not said: a field, or a name that means several things."""
+    needed: bool = False
+    """The documents answer differently by what is chosen, so that no single answer is right."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -83,6 +85,12 @@ class Understanding:
 
     kinds: tuple[QuestionKind, ...] = (QuestionKind.LOOKUP,)
     """The first decides; always at least one."""
+    entities: tuple[str, ...] = ()
+    """What the question names."""
+    times: tuple[str, ...] = ()
+    """Of when it speaks, in its own words."""
+    mood: str = "neutral"
+    """"urgent", "displeased" or "neutral"."""
     standalone: str = ""
     """A follow-up made a question of its own; "" where the question was searched as it is."""
     anchors: tuple[str, ...] = ()

@@ -22,7 +22,7 @@ from kaijuan.retrieve.texts import TextShelf
 from kaijuan.retrieve.understand import understand
 from kaijuan.retrieve.understanding.anchors import anchors
 from kaijuan.retrieve.understanding.expanding import expansion_terms
-from kaijuan.retrieve.understanding.kinds import kinds_of
+from kaijuan.retrieve.understanding.intents import intents_of
 from kaijuan.retrieve.understanding.matching import heads, short_keys
 from kaijuan.retrieve.understanding.results import OK, Expansion, ReadFilter, StepReport, Understanding
 from kaijuan.retrieve.understanding.settings import UnderstandSettings
@@ -63,8 +63,13 @@ class Prepared:
 async def prepare(ground: Ground, request: SearchRequest) -> Prepared:
     """Return what a question means in this base and for this reader. UsageError as in `understand`."""
     query = await ready(request.text)
+    seen = await intents_of(request.text, seconds=ground.settings.step_seconds)
     understanding = Understanding(
-        kinds=kinds_of(request.text), anchors=tuple(dict.fromkeys(anchor.text for anchor in anchors(request.text)))
+        kinds=seen.kinds,
+        entities=seen.entities,
+        times=seen.times,
+        mood=seen.mood,
+        anchors=tuple(dict.fromkeys(anchor.text for anchor in anchors(request.text))),
     )
     if ground.index is None:
         return Prepared(query=query, understanding=understanding)
