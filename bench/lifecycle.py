@@ -1,6 +1,6 @@
 """A base of ten thousand documents as it lives: taken in, killed and resumed, run again, changed, read meanwhile.
 
-    python -m bench.lifecycle --place FOLDER [--documents N] [--longest N] [--parts ingest again fresh readers resume real]
+    python -m bench.lifecycle --place FOLDER [--documents N] [--longest N] [--parts PART ...]
 
 The documents are those of bench/living.py. Vectors are a stub's (a hash of the text), so that what is measured is all
 the rest; `real` takes a part of the documents in with the onboard model. What was measured is kept in the folder and
