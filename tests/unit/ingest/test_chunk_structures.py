@@ -14,6 +14,7 @@ from kaijuan.core.ids import BlockId
 from kaijuan.core.spans import Span
 from kaijuan.errors import UsageError
 from kaijuan.ingest.chunkers.articles import articles, references
+from kaijuan.ingest.chunkers.outlining import outline_of
 from kaijuan.ingest.chunkers.pairs import pairs
 from kaijuan.ingest.chunkers.preview import blocks_of as without_ids
 from kaijuan.ingest.chunkers.quality import quality_of
@@ -261,10 +262,10 @@ class TestCode:
         )
 
     def test_what_takes_a_grammar_too_many_steps_goes_by_lines(self) -> None:
-        hostile = "A<" * 20_000
-        assert outline(hostile, "java") is None
+        hostile = code("A<" * 20_000, "A.java")
+        cut("code", hostile)
+        assert outline_of(hostile[0], "java") is None, "remembered from the cut"
         assert outline("class A {\n  void m() {\n  }\n}\n" * 500, "java") is not None
-        cut("code", code(f"{hostile}\n\nclass A {{\n}}", "A.java"))
 
     def test_damaged_and_unknown_code_loses_nothing(self) -> None:
         for name, source in (("a.py", "def (((:\n  x\n]]}\n" * 50), ("a.zig", "fn a() void {\n}\n\n" * 90)):
