@@ -22,7 +22,7 @@ FEATURES = (
     *("soft", "soft_rare", "soft_telling", "soft_least", "soft_title"),
     *("dense_code", "dense_uncovered"),
     # The only ones that compare across questions by what the routes say; they tell evidence, not order.
-    *("cosine", "density"),
+    *("cosine", "density", "cosine_above", "density_above"),
 )
 """Names of the columns, in their order."""
 WINDOW = 32
@@ -75,6 +75,9 @@ def features_of(asked: Asked, candidates: Sequence[Facts], words: Words | None =
     code = np.array([candidate.code for candidate in candidates])
     columns["dense_code"] = columns["dense"] * code
     columns["density"] = _density(asked, candidates)
+    # Above what comes up by chance: more alike between models and bases than the scores themselves.
+    columns["cosine_above"] = 10.0 * (columns["cosine"] - np.median(columns["cosine"]))
+    columns["density_above"] = columns["density"] - np.median(columns["density"])
     columns["dense_uncovered"] = columns["dense"] * (1.0 - columns["coverage_rare"].max())
     return np.stack([columns[name] for name in FEATURES], axis=1)
 
