@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from kaijuan.verbs.backing_up import BackingUp
 from kaijuan.verbs.chunk_work import ChunkWorking
 from kaijuan.verbs.citing import Citing
 from kaijuan.verbs.conversing import Conversing
@@ -18,6 +19,7 @@ from kaijuan.verbs.wording import Wording
 
 class Kaijuan(
     Modelling,
+    BackingUp,
     Watching,
     Curating,
     Conversing,

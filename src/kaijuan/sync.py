@@ -47,7 +47,9 @@ def _streaming(
             while not isinstance(item := self._wait(step()), _End):
                 yield item
         finally:
-            self._wait(source.aclose())
+            # Somebody who closed the base in the middle of a stream has ended it too.
+            if not self._closed:
+                self._wait(source.aclose())
 
     functools.update_wrapper(call, method)
     return call
@@ -190,6 +192,9 @@ class Kaijuan:
     import_terms = _blocking(AsyncKaijuan.import_terms)
     suggest = _blocking(AsyncKaijuan.suggest)
     rebuild = _blocking(AsyncKaijuan.rebuild)
+    optimise = _blocking(AsyncKaijuan.optimise)
+    back_up = _blocking(AsyncKaijuan.back_up)
+    restore = _blocking(AsyncKaijuan.restore)
     models = _blocking(AsyncKaijuan.models)
     add_model = _blocking(AsyncKaijuan.add_model)
     compare_models = _blocking(AsyncKaijuan.compare_models)

@@ -49,6 +49,20 @@ def rebuild(context: typer.Context, json: Json = False) -> None:
     screen.show(*tables.rebuilt(found))
 
 
+def optimise(context: typer.Context, json: Json = False) -> None:
+    """Build the next generation of the index: faster search, less memory. Readers and runs go on meanwhile."""
+    session = session_of(context, json)
+    with session.open() as base:
+        base.optimise()
+        found = base.status()
+    if session.json:
+        screen.show_json(shapes.plain(found))
+        return
+    from rich.text import Text
+
+    screen.show(Text(f"The index of {screen.count(found.points, 'chunk')} is optimised."))
+
+
 def doctor(
     context: typer.Context,
     repair: bool = typer.Option(

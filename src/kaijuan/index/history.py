@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
 
 from kaijuan.core.documents import Version
@@ -119,6 +120,10 @@ class CatalogHistory(Protocol):
 
     async def compact(self) -> None:
         """Let the files hold nothing of what was deleted, as far as that is this store's to do. Takes a while."""
+
+    async def copy_to(self, file: Path) -> None:
+        """Write a copy of the whole catalog, as of one moment, to a file that is not there; nobody holds a lease in it.
+        Runs and readers go on. UsageError where the database has tools of its own for that."""
 
     def dump(self, kb: KbId) -> Iterator[tuple[str, Row]]:
         """Yield (table, row) of everything that belongs to a base, parents first, as of one moment. Blocks."""

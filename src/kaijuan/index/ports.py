@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import AsyncIterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Protocol
+from pathlib import Path
+from typing import Protocol, runtime_checkable
 
 import numpy as np
 import numpy.typing as npt
@@ -133,6 +134,14 @@ class IndexStore(Protocol):
     async def spaces(self) -> list[str]: ...
 
     async def close(self) -> None: ...
+
+
+@runtime_checkable
+class CopiesSpaces(Protocol):
+    """An index store that can write a flushed copy of a space to a folder, while it goes on answering."""
+
+    async def copy_space(self, name: str, folder: Path) -> None:
+        """Write the space to `folder`/`name`, from where a store over `folder` opens it. NotFoundError without one."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

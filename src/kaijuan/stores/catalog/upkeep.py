@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import sqlite3
 from collections.abc import Callable, Collection, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import closing
 from pathlib import Path
 from typing import TypeVar
 
@@ -12,6 +14,7 @@ from sqlalchemy import Engine
 from kaijuan.core.documents import Version
 from kaijuan.core.ids import DocumentId, KbId, RunId, VersionId
 from kaijuan.core.snapshots import SnapshotTag
+from kaijuan.errors import UsageError
 from kaijuan.index.catalog import KnowledgeBase
 from kaijuan.index.history import Dropped, Row, RunNote, SourceMark
 from kaijuan.stores.catalog import bases, notes, retention, transfer
@@ -26,6 +29,7 @@ class Upkeep:
 
     _file: Path | None
     _writer: ThreadPoolExecutor
+    _readers: ThreadPoolExecutor
 
     async def _read(self, work: Callable[..., _Result], *args: object) -> _Result:
         raise NotImplementedError
@@ -138,6 +142,25 @@ class Upkeep:
                     raw.execute(statement).fetchall()
 
         await self._submit(self._writer, call)
+
+    async def copy_to(self, file: Path) -> None:
+        """Write a copy of the whole catalog, as of one moment, to a file that is not there."""
+
+        def call() -> None:
+            engine = self._open()
+            if engine.dialect.name != "sqlite":
+                raise UsageError("This database is backed up by its own tools.", hint="For PostgreSQL that is pg_dump.")
+            with translated(self._file), engine.connect() as connection:
+                raw = connection.connection.driver_connection
+                assert raw is not None
+                with closing(sqlite3.connect(file)) as copy:
+                    raw.backup(copy)
+                    copy.execute("DELETE FROM lease")
+                    copy.commit()
+                    # One file, that needs no log beside it.
+                    copy.execute("PRAGMA journal_mode = DELETE")
+
+        await self._submit(self._readers, call)
 
     def dump(self, kb: KbId) -> Iterator[tuple[str, Row]]:
         """Yield (table, row) of everything that belongs to a base, as of one moment. Blocks."""

@@ -129,6 +129,11 @@ class EdgeIndexStore:
         """Remove a space; the missing is quiet."""
         await self._client.ask("drop", checks.check_space(name))
 
+    async def copy_space(self, name: str, folder: Path) -> None:
+        """Write a flushed copy of a space to another folder of spaces."""
+        place = await asyncio.to_thread(folder.absolute)  # the owner stands in another folder
+        await self._client.ask("copy_out", checks.check_space(name), str(place))
+
     async def spaces(self) -> list[str]:
         """Return the names of all spaces, sorted."""
         return list(await self._client.ask("spaces"))

@@ -73,6 +73,7 @@ class Service:
             "count": self._count,
             "flush": self._flush,
             "optimise": self._optimise,
+            "copy_out": self._copy_out,
         }
 
     def _space(self, name: str, token: str) -> OpenSpace:
@@ -172,6 +173,14 @@ class Service:
         space = self._space(name, token)
         space.shard.flush()
         space.unflushed = 0
+
+    async def _copy_out(self, name: str, folder: str) -> None:
+        """Write a flushed copy of a space to another folder. Writers wait, readers do not."""
+        space = self._space(name, self._folder.card(name).token)
+        async with space.writing:
+            space.shard.flush()
+            space.unflushed = 0
+            await _to_the_end(asyncio.to_thread(self._folder.copy_out, space.card, Path(folder)))
 
     async def _optimise(self, name: str, token: str) -> None:
         """Join the run that is going on, or start one."""

@@ -21,6 +21,7 @@ from typing import Any
 
 from kaijuan.errors import CorruptStoreError, DiskFullError, NotFoundError, SpaceMismatchError
 from kaijuan.index.ports import SpaceSpec
+from kaijuan.index.sparse_copy import copy_tree
 from kaijuan.stores.index.checks import check_space, mismatch
 from kaijuan.stores.index.protocol import pack_spec, unpack_spec
 
@@ -125,7 +126,15 @@ class SpaceFolder:
     def copy(self, source: Card, target: Card) -> None:
         """Copy a flushed shard; nothing may write to it meanwhile."""
         with _disk():
-            shutil.copytree(self.generation(source), self.generation(target))
+            copy_tree(self.generation(source), self.generation(target))
+
+    def copy_out(self, card: Card, folder: Path) -> None:
+        """Copy the card and the flushed shard of a space to another folder of spaces; nothing may write meanwhile."""
+        other = SpaceFolder(folder)
+        with _disk():
+            (folder / card.spec.name).mkdir(parents=True)
+            copy_tree(self.generation(card), other.generation(card))
+        other.commit(card)
 
     def check_room(self, copying: Card | None = None) -> None:
         """Raise DiskFullError unless there is room to write, or to copy a shard and optimise the copy."""
