@@ -11,12 +11,13 @@ Results are the JSON of the service as dictionaries; docs/api.md tells their sha
 from __future__ import annotations
 
 import builtins
+import hashlib
 import json
 import os
 import time
 import uuid
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import ExitStack
+from contextlib import ExitStack, suppress
 from pathlib import Path
 from types import TracebackType
 from typing import Any, Self
@@ -30,6 +31,8 @@ from kaijuan.errors import BusyError, KaijuanError, ServiceError, UsageError
 Json = dict[str, Any]
 Moment = int | float | str | None
 _PAUSE_SECONDS = 0.3
+_PIECE_BYTES = 8 * 2**20
+_ATTEMPTS = 5
 _ENDED = ("done", "failed", "cancelled")
 
 
@@ -80,11 +83,12 @@ class Client:
 
     # --- questions -----------------------------------------------------------------------------------------------
 
-    def search(self, query: str, *, k: int = 5, filters: Sequence[str] = (), as_of: Moment = None) -> Json:
-        """Return the best passages for a question, best first."""
-        return self._post(
-            self._at("search"), {"query": query, "k": k, "filters": builtins.list(filters), "as_of": as_of}
-        )
+    def search(
+        self, query: str, *, k: int = 5, filters: Sequence[str] = (), as_of: Moment = None, cut: bool = True
+    ) -> Json:
+        """Return the best passages for a question, best first. `cut=False` keeps weak passages too."""
+        body = {"query": query, "k": k, "filters": builtins.list(filters), "as_of": as_of, "cut": cut}
+        return self._post(self._at("search"), body)
 
     def ask(self, question: str, *, k: int = 8, filters: Sequence[str] = (), as_of: Moment = None) -> Json:
         """Answer from the documents, every sentence cited, or refuse."""
@@ -165,6 +169,37 @@ class Client:
             sent = [("files", (name, opened.enter_context(path.open("rb")))) for name, path in files]
             ticket = self._checked(self._send("POST", self._at("documents"), files=sent)).json()
         return self.wait(ticket["id"], seconds=seconds) if wait else ticket
+
+    def upload(
+        self, path: str | os.PathLike[str], *, name: str = "", piece_bytes: int = _PIECE_BYTES, seconds: float = 600
+    ) -> Json:
+        """Send one large file in pieces and return the run's report. A line that breaks is taken up where it was."""
+        file = Path(path)
+        size = file.stat().st_size
+        with file.open("rb") as data:
+            told = {"name": name or file.name, "size": size, "sha256": hashlib.file_digest(data, "sha256").hexdigest()}
+            begun = self._post(self._at("uploads"), told)
+            at = 0
+            while at < size:
+                data.seek(at)
+                at = self._piece(begun["id"], at, data.read(piece_bytes))
+        return self.wait(self._post(self._at("uploads", "finish"), {"uploads": [begun["id"]]})["id"], seconds=seconds)
+
+    def _piece(self, id: str, at: int, data: bytes) -> int:
+        """Send one piece and return where the next begins, asked for where the line broke."""
+        headers = {"Content-Type": "application/offset+octet-stream", "Upload-Offset": str(at)}
+        for _ in range(_ATTEMPTS):
+            try:
+                return int(
+                    self._json(self._send("PATCH", self._at("uploads", id), content=data, headers=headers))["offset"]
+                )
+            except ServiceError:
+                time.sleep(_PAUSE_SECONDS)
+            with suppress(ServiceError):
+                come = int(self._get(self._at("uploads", id))["offset"])
+                if come != at:
+                    return come
+        raise ServiceError(f"The upload broke off at byte {at:,}, {_ATTEMPTS} times.", hint="Try again later.")
 
     def remove(self, document: str) -> Json:
         """Remove a document; earlier snapshots still show it."""
