@@ -10,6 +10,7 @@ from kaijuan.answer.checking.claims import Fault
 from kaijuan.answer.notes import Note
 from kaijuan.core.chat import NOTHING, Usage
 from kaijuan.core.citations import Citation
+from kaijuan.retrieve.understanding.results import Clarification
 
 
 class Status(StrEnum):
@@ -82,6 +83,8 @@ class Answer:
     fallback: str = ""
     """Code of the error for which a configured model did not write this answer, "unsupported" where nothing that it
     wrote was carried by the documents; "" otherwise."""
+    clarification: Clarification | None = None
+    """What the asker must say first, with choices; set where `status` is clarify and the documents offer any."""
     cache: str = ""
     """"hit" or "similar" where it was kept from an earlier request, "shared" with one under way, "miss", or "" without
     a cache."""

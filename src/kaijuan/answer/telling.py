@@ -60,6 +60,11 @@ async def tell(
     first = await find([])
     for passage in first.passages:
         yield _passage(passage)
+    if (back := asking_back(question, first)) is not None:
+        told.result, told.answer = first, back
+        for event in events_of(back):
+            yield event
+        return
     yield StatusEvent(Phase.READING)
 
     async def find_more(more: Sequence[Filter], *, text: str = "", wide: bool = False) -> SearchResult:
@@ -77,6 +82,23 @@ async def tell(
                 yield event
     finally:
         rules.cancel()
+
+
+def asking_back(question: str, result: SearchResult) -> Answer | None:
+    """Return the question back to the asker, None where one answer will do."""
+    asked = result.trace.understanding.clarification
+    if asked is None or not asked.needed:
+        return None
+    choices = "\n".join(f"- {choice}" for choice in asked.choices)
+    return Answer(
+        question=question,
+        status=Status.CLARIFY,
+        answer=f"{asked.question}\n{choices}",
+        clarification=asked,
+        snapshot=result.snapshot,
+        trace_id=result.trace.id,
+        timings_ms=dict(result.timings_ms),
+    )
 
 
 async def _written(

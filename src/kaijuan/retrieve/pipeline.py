@@ -14,6 +14,7 @@ from kaijuan.core.ids import ChunkId
 from kaijuan.core.text.bm25 import numbered
 from kaijuan.index.catalog import CatalogReader, Families, KnowledgeBase
 from kaijuan.index.ports import Embedder, Hit, Index
+from kaijuan.retrieve.asked_back import asked_back
 from kaijuan.retrieve.cut import USED, fate
 from kaijuan.retrieve.fuse import FUSIONS, Fused, rrf, weighed, with_foreign
 from kaijuan.retrieve.gather import Gathered, gather
@@ -114,6 +115,7 @@ async def search(context: Retrieval, request: SearchRequest, *, trace_id: str) -
             last = await _order(context, request, found)
         with telemetry.timed(timings, "expand"):
             passages, candidates = await expanded(context, request, last.candidates, found.near)
+            understanding = await asked_back(context, request, understanding, passages)
     for answer in found.gathered:
         timings[answer.report.name] = answer.report.milliseconds
     trace = Trace(

@@ -8,6 +8,7 @@ from contextlib import aclosing
 from dataclasses import asdict, dataclass, replace
 
 from kaijuan.answer import prompts
+from kaijuan.answer.conversation.choosing import chosen
 from kaijuan.answer.conversation.completing import complete
 from kaijuan.answer.conversation.followup import Standalone
 from kaijuan.answer.conversation.window import LATEST, digest, history
@@ -86,8 +87,13 @@ class Conversing(Asking):
         talk = await self.catalog.converse(kb.id, self._owner, name, now=self._clock())
         turns = await self._shown_turns(kb, talk, None)
         talk = await self._summed(kb, talk, turns)
-        asked, spent = await self._standalone(
-            text, [turn.standalone for turn in turns if not turn.withheld], ask_model=not extractive
+        picked = chosen(text, turns)
+        asked, spent = (
+            (picked, NOTHING)
+            if picked
+            else await self._standalone(
+                text, [turn.standalone for turn in turns if not turn.withheld], ask_model=not extractive
+            )
         )
         if asked.how:
             yield QuestionEvent(asked.text)
@@ -202,7 +208,8 @@ def _documents(turns: Sequence[Turn]) -> builtins.list[DocumentId]:
 
 
 def _turn(now: float, question: str, answer: Answer) -> Turn:
-    documents = tuple(dict.fromkeys(citation.document_id for citation in answer.citations))
+    offering = answer.clarification.documents if answer.clarification else ()
+    documents = tuple(dict.fromkeys((*(citation.document_id for citation in answer.citations), *offering)))
     return Turn(
         number=0,
         at=now,
@@ -217,6 +224,7 @@ def _turn(now: float, question: str, answer: Answer) -> Turn:
             "sentences": [asdict(sentence) for sentence in answer.sentences],
             "citations": [asdict(citation) for citation in answer.citations],
             "notes": list(answer.notes),
+            "clarification": asdict(answer.clarification) if answer.clarification else None,
             "model": answer.model,
             "snapshot": answer.snapshot,
         },

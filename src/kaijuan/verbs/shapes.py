@@ -125,6 +125,7 @@ def answer_shape(answer: Answer) -> Json:
         "notes": list(answer.notes),
         "remarks": plain(answer.remarks),
         "missing_parts": list(answer.missing_parts),
+        "clarification": plain(answer.clarification),
         "rounds": plain(answer.rounds),
         "confidence": answer.confidence,
         "cache": answer.cache,

@@ -56,7 +56,7 @@ _EMPTY_EN = re.compile(
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Standalone:
-    """A question by itself. `how` is "" where it was left as it is, else what was done: instead, topic, model."""
+    """A question by itself. `how` is "" where it stayed, else what was done: instead, topic, model, choice."""
 
     text: str
     how: str = ""

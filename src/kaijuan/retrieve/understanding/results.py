@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from kaijuan.core.chat import NOTHING, Usage
+from kaijuan.core.ids import DocumentId
 from kaijuan.core.spans import Span
 from kaijuan.retrieve.understanding.kinds import QuestionKind
 
@@ -77,6 +78,8 @@ class Clarification:
     """What is not said: a field, or a name that means several things."""
     needed: bool = False
     """The documents answer differently by what is chosen, so that no single answer is right."""
+    documents: tuple[DocumentId, ...] = ()
+    """The documents that offer the choices: who may not read them may not be shown these."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -20,6 +20,8 @@ class UnderstandSettings(BaseModel):
     """Whether a word that no document has is searched with the nearest one that several have."""
     filters: bool = True
     """Whether year, department, version and kind of document are read from the question."""
+    clarify: bool = True
+    """Whether the asker is asked which of several things is meant, where the documents answer each otherwise."""
     expansion_weight: float = Field(default=0.7, ge=0, le=4)
     """What words beside those of the question count, as a share of what they stand for."""
     step_seconds: float = Field(default=2.0, gt=0, le=600)
