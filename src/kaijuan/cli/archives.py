@@ -21,7 +21,7 @@ def gc(
     dry_run: Annotated[bool, typer.Option("--dry-run", metavar="", help="Only say what would be dropped.")] = False,
     json: Json = False,
 ) -> None:
-    """Drop old snapshots with all that only they need, as [retention] says. What has a tag stays."""
+    """Drop old snapshots with all that only they need, as the settings of `retention` say. What has a tag stays."""
     session = session_of(context, json)
     with session.open() as base:
         report = base.gc(dry_run=dry_run)

@@ -42,7 +42,7 @@ def add(
     context: typer.Context,
     name: Annotated[
         str,
-        typer.Argument(metavar="NAME", help="One of [models] in the configuration, or an embedder: words, onboard."),
+        typer.Argument(metavar="NAME", help="One of `models` in the configuration, or an embedder: words, onboard."),
     ],
     set_: Annotated[
         list[str] | None,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING
 
 from rich.text import Text
@@ -80,16 +80,23 @@ def follow(events: Iterable[AnswerEvent], *, quiet: bool) -> Answer:
 
     progress = Progress()
     with Live(console=screen.out(), transient=True, auto_refresh=False, vertical_overflow="crop") as live:
-        for event in events:
-            if isinstance(event, DoneEvent):
-                return event.answer
-            progress.take(event)
-            live.update(progress.shown(), refresh=True)
-    raise AssertionError("the last event has the answer")
+
+        def seen() -> Iterator[AnswerEvent]:
+            for event in events:
+                if not isinstance(event, DoneEvent):
+                    progress.take(event)
+                    live.update(progress.shown(), refresh=True)
+                yield event
+
+        return _last(seen())
 
 
 def _last(events: Iterable[AnswerEvent]) -> Answer:
+    """Return the answer of the last event. All are taken: what is left open would outlive the base."""
+    found: Answer | None = None
     for event in events:
         if isinstance(event, DoneEvent):
-            return event.answer
-    raise AssertionError("the last event has the answer")
+            found = event.answer
+    if found is None:
+        raise AssertionError("the last event has the answer")
+    return found

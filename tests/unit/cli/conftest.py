@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from types import ModuleType
@@ -12,6 +12,7 @@ from typing import Any, Self
 
 import pytest
 
+from kaijuan.answer.events import DoneEvent
 from kaijuan.answer.results import Answer, AnswerSentence, Status
 from kaijuan.cli import app
 from kaijuan.core.citations import Citation
@@ -19,6 +20,7 @@ from kaijuan.core.documents import PageBox, Version
 from kaijuan.core.ids import ChunkId, DocumentId, KbId, VersionId
 from kaijuan.core.snapshots import OPEN, Snapshot
 from kaijuan.core.spans import Span
+from kaijuan.jobs.health import Freshness, Health, Queue, Sizes
 from kaijuan.retrieve.explain import ChunkExplanation, Explanation, StageVerdict
 from kaijuan.retrieve.results import Passage, RouteReport, RouteScore, SearchResult, Trace
 
@@ -120,6 +122,16 @@ def version(number: int = 1, source: str = SOURCE) -> Version:
     )
 
 
+def health() -> Health:
+    return Health(
+        freshness=Freshness(runs=1, seconds_p50=2.0, seconds_p95=2.0, seconds_max=2.0, published_ago=60.0),
+        queue=Queue(running=0, oldest_seconds=None, stalled=0, documents=0, reviews=0, oldest_review_seconds=None),
+        failures=(),
+        sizes=Sizes(points=52, points_shown=40),
+        drift=(),
+    )
+
+
 def explanation() -> Explanation:
     target = ChunkExplanation(
         chunk_id=ChunkId("c" * 32),
@@ -160,12 +172,20 @@ class FakeBase:
     def __getattr__(self, verb: str) -> Callable[..., Any]:
         def call(*args: Any, **kwargs: Any) -> Any:
             self.calls.append((verb, args, kwargs))
-            reply = self.replies[verb]
-            if isinstance(reply, BaseException):
-                raise reply
-            return reply
+            return self._reply(verb)
 
         return call
+
+    def ask_stream(self, *args: Any, **kwargs: Any) -> Iterator[DoneEvent]:
+        """Give the answer to "ask" as the only event."""
+        self.calls.append(("ask_stream", args, kwargs))
+        yield DoneEvent(answer=self._reply("ask"))
+
+    def _reply(self, verb: str) -> Any:
+        reply = self.replies[verb]
+        if isinstance(reply, BaseException):
+            raise reply
+        return reply
 
 
 @pytest.fixture
@@ -178,6 +198,7 @@ def base(monkeypatch: pytest.MonkeyPatch) -> FakeBase:
             "ask": answer(),
             "explain": explanation(),
             "list": [version()],
+            "health": health(),
             "snapshots": [Snapshot(number=1, created_at=1_740_000_000.0, run_id="r1", documents=1, chunks=2)],
         }
     )

@@ -59,6 +59,9 @@ def test_add_reports_what_was_done(kaijuan: Run, base: Any) -> None:
         "documents": 3,
         "chunks": 40,
         "seconds": 1.235,
+        "removed_sources": [],
+        "moved": [],
+        "snapshots": [],
     }
     ((verb, args, kwargs),) = base.calls
     assert (verb, args, kwargs["mirror"]) == ("add", (["a.pdf", "docs"],), True)

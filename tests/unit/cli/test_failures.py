@@ -70,7 +70,7 @@ def test_a_bad_filter_shows_the_place_and_opens_nothing(kaijuan: Run, base: Any)
     assert kaijuan("search", "q", "--filter", "kind = ", "--json").document["error"]["code"] == "filter_invalid"
 
 
-@pytest.mark.parametrize("when", ["yesterday", "2024-13-01", "-1", "2025-01-01T99:00"])
+@pytest.mark.parametrize("when", ["2024-13-01", "-1", "2025-01-01T99:00", "12 March"])
 def test_a_bad_time_is_wrong_use(kaijuan: Run, base: Any, when: str) -> None:
     got = kaijuan("ask", "q", f"--as-of={when}", "--json")
     assert got.code == 2
@@ -111,10 +111,10 @@ def test_a_reader_that_goes_away_is_no_error_message() -> None:
 
 def test_json_is_utf_8_in_any_locale_and_text_never_ends_in_a_traceback() -> None:
     env = {"PYTHONIOENCODING": "ascii", "LC_ALL": "C"}
-    got = _command("-m", "kaijuan", "--json", "ask", "x", "--as-of", "昨天", env=env)
+    got = _command("-m", "kaijuan", "--json", "ask", "x", "--as-of", "1昨天", env=env)
     assert got.returncode == 2
     assert "昨天" in got.stdout.decode("utf-8")
-    got = _command("-m", "kaijuan", "ask", "x", "--as-of", "昨天", env=env)
+    got = _command("-m", "kaijuan", "ask", "x", "--as-of", "1昨天", env=env)
     assert got.returncode == 2
     assert rb"\u6628\u5929" in got.stderr
 

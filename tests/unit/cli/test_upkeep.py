@@ -59,7 +59,9 @@ def test_what_a_rebuild_left_out_is_named(kaijuan: Kaijuan, base: Any) -> None:
 
 def test_snapshots(kaijuan: Kaijuan, base: Any) -> None:
     assert kaijuan("snapshots", "--json").document == {
-        "snapshots": [{"number": 1, "created_at": 1_740_000_000.0, "run_id": "r1", "documents": 1, "chunks": 2}]
+        "snapshots": [
+            {"number": 1, "created_at": 1_740_000_000.0, "run_id": "r1", "documents": 1, "chunks": 2, "tags": []}
+        ]
     }
     assert "published" in kaijuan("snapshots").out
     base.replies["snapshots"] = []
@@ -103,7 +105,7 @@ def test_doctor_is_code_1_when_something_is_wrong(kaijuan: Kaijuan, base: Any) -
     base.replies["doctor"] = DoctorReport(checks=(WELL, ILL))
     got = kaijuan("doctor", "--repair", "--json")
     assert got.code == 1
-    assert base.calls == [("doctor", (), {"repair": True})]
+    assert base.calls == [("doctor", (), {"repair": True, "deep": False})]
     assert got.document["checks"][1] == {
         "name": "index",
         "ok": False,
