@@ -8,7 +8,10 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).parents[2]
-PAGES = ["README.md", "README.zh-CN.md", "docs/guide.md", "docs/guide.zh-CN.md"]
+PAGES = [
+    *("README.md", "README.zh-CN.md", "docs/guide.md", "docs/guide.zh-CN.md"),
+    *("docs/chunking.md", "docs/chunking.zh-CN.md"),
+]
 
 
 @pytest.mark.slow
