@@ -65,7 +65,7 @@ CUTS: Mapping[str, Mapping[str, Any]] = {
     "recursive, with descriptions": {"descriptions": True},
     "sentence_window": {"strategy": "sentence_window"},
 }
-"""Arms by what is set otherwise than by default. The last one is measured on a rebuilt index, after these."""
+"""Arms by what is set otherwise than by default."""
 ARMS = (*CUTS, WITHOUT_TITLES)
 BUDGETS = (500, 1000, 2000)
 MIDDLE = BUDGETS[1]
@@ -231,11 +231,10 @@ async def studied(matter: Matter, home: Path, arms: Sequence[str], journal: Jour
             index=IndexSettings() if titles else IndexSettings(title_weight=0, path_weight=0, prefix_tokens=0),
         )
         counting = Counting(inner=make_embedder(config.embedder, home / "cache"))
-        async with Kaijuan(matter.folder.parent / "base", config=config, embedder=counting) as engine:
+        # What changes points but no chunk needs a base of its own.
+        place = matter.folder.parent / ("base" if titles else "bare")
+        async with Kaijuan(place, config=config, embedder=counting) as engine:
             await engine.add(str(matter.folder))
-            if not titles:
-                counting.tokens = 0.0
-                await engine.rebuild()
             embedded = round(counting.tokens)
             questions = questions or await matter.questions(engine)
             if arm in journal.rows.get(matter.name, {}):
