@@ -72,7 +72,8 @@ def _say_next(home: Path, kb: str) -> None:
     # On one line each, however narrow the screen: a command that is broken in two cannot be copied.
     ask = Text(f"  {start} ask 'How long are full backups kept?'", no_wrap=True)
     search = Text(f"  {start} search '螺栓 M8×1.25' --filter 'kind = pdf'", no_wrap=True)
-    screen.show(Text(""), Text("Go on with your own words:", style="bold"), ask, search)
+    browse = Text(f"  {start} serve   # in the browser: http://127.0.0.1:8470", no_wrap=True)
+    screen.show(Text(""), Text("Go on with your own words:", style="bold"), ask, search, browse)
 
 
 def _home_meant() -> Path:
