@@ -17,6 +17,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from bench.chunk_tables import chunk_study_table
 from bench.parsing_tables import fuzz_table, parsing_peers_table, parsing_table
 from bench.peers.tables import peers_table
 from bench.tables import (
@@ -54,7 +55,18 @@ ANSWERED_SETS = (
     *("cmrc2018_zh", "drcd_zht", "clapnq_en", "mtrag_un_en", "financebench_en"),
     *("simpleqa_zh", "rgb_zh_en", "ramdocs_en", "tatqa_en"),
 )
-NEED_DATA = ("retrieval", "ablation", "embedding_quality", "fusion", "answers", "parsing", "parsing_peers", "ocr")
+STUDIED_SETS = ("stard_law_zh", "crud_news_zh", "financebench_en", "clapnq_en")
+NEED_DATA = (
+    "retrieval",
+    "ablation",
+    "embedding_quality",
+    "fusion",
+    "answers",
+    "parsing",
+    "parsing_peers",
+    "ocr",
+    "chunk_study",
+)
 JOURNALLED = ("retrieval", "answers", "scaling")
 
 Row = dict[str, Any]
@@ -243,6 +255,13 @@ BENCHES = (
         full=("--megabytes", "1"),
         quick=("--megabytes", "0.1", "--rounds", "1"),
         table=chunking_table,
+    ),
+    Bench(
+        name="chunk_study",
+        title="Cutting: which strategy finds the evidence",
+        full=(*(str(DATA / name) for name in STUDIED_SETS), "--files", str(DATA / "files"), "--tokens", "24000"),
+        quick=(str(DATA / "clapnq_en"), "--tokens", "3000", "--limit", "10", "--arms", "fixed"),
+        table=chunk_study_table,
     ),
     Bench(
         name="index_search",
