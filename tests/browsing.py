@@ -29,6 +29,8 @@ FLAGS = (
 DESKTOP = {"width": 1280, "height": 860}
 MOBILE = {"width": 390, "height": 844}
 SECONDS = 60
+SAID = 1500
+"""Characters of a page that a failure quotes."""
 
 
 @contextmanager
@@ -120,5 +122,17 @@ def watched(
     try:
         yield seen
         seen.check()
+    except BaseException as error:
+        error.add_note(f"The page said: {_said(page)}\nIts errors: {seen.errors}")
+        raise
     finally:
         context.close()
+
+
+def _said(page: Page) -> str:
+    from playwright.sync_api import Error
+
+    try:
+        return page.evaluate("document.body.innerText")[:SAID]  # type: ignore[no-any-return]
+    except Error as error:
+        return str(error)

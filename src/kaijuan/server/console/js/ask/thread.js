@@ -56,8 +56,14 @@ export function resume(thread, session, { turns }) {
   thread.session = session;
   thread.turns = turns
     .filter((each) => each.body?.sentences)
-    .map((each) => ({ ...turn(each.question), state: "done", answer: { notes: [], ...each.body, status: each.status, answer: each.answer, trace_id: each.trace_id } }));
+    .map((each) => ({ ...turn(each.question), state: "done", answer: kept(each) }));
   save(thread);
+}
+
+/** An answer as it was kept: spans by their ends, and what stands beside it in the turn. */
+function kept({ body, status, answer, trace_id }) {
+  const pair = (span) => (Array.isArray(span) ? span : [span.start, span.end]);
+  return { notes: [], ...body, citations: body.citations.map((one) => ({ ...one, span: pair(one.span) })), status, answer, trace_id };
 }
 
 /** Remember finished turns in this tab. */

@@ -15,6 +15,7 @@ import { followRun } from "../library/run.js";
 import { go, href, note, refresh } from "../router.js";
 
 const EXAMPLES = 4;
+const PACE_MS = 40;
 
 /** Draw the page. */
 export async function render({ kb, query, root, signal, shell }) {
@@ -139,13 +140,19 @@ export async function render({ kb, query, root, signal, shell }) {
     if (page.classList.contains("fresh") || !list.isConnected) conversation();
     show(null, "");
     box.busy(true);
-    let last = 0;
-    const turn = await pose(thread, text, (each) => {
-      // At most one drawing a frame: tokens come faster than anybody reads.
-      if (each.state === "streaming" && performance.now() - last < 40) return;
-      last = performance.now();
+    let due = 0;
+    const draw = (each) => {
+      due = 0;
       redraw(each);
       if (each === thread.turns.at(-1)) document.getElementById(`turn-${each.id}`)?.scrollIntoView({ block: each.state === "waiting" ? "start" : "nearest" });
+    };
+    const turn = await pose(thread, text, (each) => {
+      // Tokens come faster than anybody reads: several are drawn together, the last of them before long.
+      if (each.state === "streaming") due ||= setTimeout(draw, PACE_MS, each);
+      else {
+        clearTimeout(due);
+        draw(each);
+      }
     });
     box.busy(false);
     if (signal.aborted) return;
