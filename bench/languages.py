@@ -33,7 +33,7 @@ METRICS = ("recall@10", "ndcg@10")
 
 def document_languages(data: EvalSet) -> dict[str, str]:
     """Return the language of every document."""
-    return {str(row["_id"]): language_of(str(row.get("text", ""))) for row in rows(data.corpus)}
+    return {str(row["_id"]): language_of(str(row.get("text", ""))) for _, row in rows(data.corpus)}
 
 
 def recall_by_side(data: EvalSet, run: RetrievalRun, languages: Mapping[str, str]) -> dict[str, float]:
