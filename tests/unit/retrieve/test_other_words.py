@@ -306,6 +306,7 @@ async def test_rewrites_are_never_more_than_wanted() -> None:
         ("What does it cost?", ["Where can I park in 2024?"], "What does parking cost in 2024?", True),
         ("What does it cost?", ["Where can I park?"], "What does parking cost in 2024?", False),
         ("不支持的有哪些？", ["哪些商品支持退货？"], "支持退货的商品有哪些？", False),
+        ("Will it spread?", ["What is a biopsy?"], "What are the kinds of biopsies?", False),
         ("多久？", ["上海的落户条件是什么？"], "How long does it take in Shanghai?", False),
     ],
 )
