@@ -470,3 +470,25 @@ conversation_turn = Table(
     Column("trace_id", String, nullable=False),
     Column("body", Text, nullable=False),
 )
+
+job = Table(
+    "job",
+    metadata,
+    Column("sequence", Integer, primary_key=True, autoincrement=True),
+    Column("id", _WORD, nullable=False, unique=True),
+    Column("kb_id", _WORD, ForeignKey("knowledge_base.id"), nullable=False),
+    # What it is about: jobs of one key are done one after the other, in order.
+    Column("key", _WORD, nullable=False),
+    Column("request", Text, nullable=False),
+    Column("state", String, nullable=False),
+    Column("attempts", Integer, nullable=False),
+    Column("not_before", Double, nullable=False),
+    Column("owner", _WORD, nullable=False),
+    Column("expires_at", Double, nullable=False),
+    Column("reason", Text, nullable=False),
+    Column("run_id", String, nullable=False),
+    Column("created_at", Double, nullable=False),
+    Column("changed_at", Double, nullable=False),
+    Index(None, "kb_id", "state"),
+    sqlite_autoincrement=True,
+)
