@@ -297,7 +297,7 @@ def _chance(distance: float, one: int, other: int) -> float:
     scaled = (size + 0.12 + 0.11 / size) * distance
     if scaled < 0.2:
         return 1.0
-    total = 2 * sum((-1) ** (at - 1) * math.exp(-2 * (at * scaled) ** 2) for at in range(1, 101))
+    total = 2 * sum((1 if at % 2 else -1) * math.exp(-2 * (at * scaled) ** 2) for at in range(1, 101))
     return min(1.0, max(0.0, total))
 
 

@@ -67,7 +67,7 @@ def sign_test(better: int, worse: int) -> float | None:
     total = better + worse
     if not total:
         return None
-    tail = sum(math.comb(total, at) for at in range(min(better, worse) + 1)) / 2**total
+    tail = math.ldexp(sum(math.comb(total, at) for at in range(min(better, worse) + 1)), -total)
     return min(1.0, 2 * tail)
 
 
