@@ -53,6 +53,8 @@ class _Judged:
     candidate: Candidate
     reading: Reading
     validity: Validity
+    weight: float
+    """Below 1 for a chunk that says next to nothing; the fused score has it already."""
     verdict: Verdict | None = None
 
     @property
@@ -60,7 +62,7 @@ class _Judged:
         """What it is ordered by: the reranker's score, or the fused one; age and authority count in both."""
         if self.verdict is None:
             return self.reading.fused * self.validity.factor
-        return self.verdict.score + math.log(max(self.validity.factor, _LEAST))
+        return self.verdict.score + math.log(max(self.validity.factor * self.weight, _LEAST))
 
 
 async def ordered(
@@ -94,6 +96,7 @@ async def _read(tools: Tools, question: str, head: Sequence[Candidate], near: Fa
         _Judged(
             candidate=item,
             validity=standing.get(chunk.version_id, HOLDS),
+            weight=tools.settings.marked_weight if chunk.mark else 1.0,
             reading=Reading(
                 chunk_id=chunk.id,
                 document_id=chunk.document_id,

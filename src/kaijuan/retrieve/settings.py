@@ -85,7 +85,7 @@ class RerankerSettings(BaseModel):
 
     model_config = ConfigDict(extra="forbid", frozen=True, hide_input_in_errors=True)
 
-    name: str = "off"
+    name: str = "onboard"
     """onboard, http, onnx, chat, off, or an adapter of another package. onboard needs no network and takes some
     milliseconds; http is a service in the shape of Cohere, Jina or text-embeddings-inference; onnx is a cross-encoder
     in a folder; chat is the configured language model."""

@@ -18,6 +18,10 @@ from kaijuan.models.embedders.e5_tokens import E5Tokenizer
 from kaijuan.models.embedders.e5_weights import E5File, bundled_model
 from kaijuan.retrieve.ports import Floats32, Pieces
 
+_LOADING = threading.Lock()
+_LOADED: dict[str, E5Tokenizer] = {}
+"""By digest of the weights: one for all engines of this process, ten megabytes each."""
+
 
 class E5Words:
     """Pieces of texts and their vectors. The tokenizer is loaded at first use; the vectors are read from the package.
@@ -27,7 +31,6 @@ class E5Words:
 
     def __init__(self, cache_dir: Path) -> None:
         self._cache_dir = cache_dir
-        self._loading = threading.Lock()
 
     @cached_property
     def _file(self) -> E5File:
@@ -35,12 +38,11 @@ class E5Words:
 
     @property
     def _tokenizer(self) -> E5Tokenizer:
-        with self._loading:
-            return self._loaded_tokenizer
-
-    @cached_property
-    def _loaded_tokenizer(self) -> E5Tokenizer:
-        return load_tokenizer(self._file, self._cache_dir)
+        digest = self._file.digest()
+        with _LOADING:
+            if digest not in _LOADED:
+                _LOADED[digest] = load_tokenizer(self._file, self._cache_dir)
+            return _LOADED[digest]
 
     def pieces(self, texts: Sequence[str]) -> list[Pieces]:
         """Return the pieces of each text, each piece once, by number."""
