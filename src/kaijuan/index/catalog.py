@@ -19,6 +19,7 @@ from kaijuan.index.access import AccessReader, AccessWriter
 from kaijuan.index.catalog_chunks import ChunkWorkReader, ChunkWorkWriter
 from kaijuan.index.catalog_conversations import Conversations
 from kaijuan.index.catalog_glossary import GlossaryReader, GlossaryWriter
+from kaijuan.index.catalog_queue import JobQueue
 from kaijuan.index.history import CatalogHistory
 from kaijuan.index.identity import People
 from kaijuan.index.model_spaces import ModelSpaces
@@ -356,5 +357,5 @@ class CatalogReader(AccessReader, GlossaryReader, ChunkWorkReader, Protocol):
     async def close(self) -> None: ...
 
 
-class Catalog(CatalogWriter, CatalogReader, CatalogHistory, ModelSpaces, People, Conversations, Protocol):
+class Catalog(CatalogWriter, CatalogReader, CatalogHistory, ModelSpaces, People, Conversations, JobQueue, Protocol):
     """The whole catalog."""

@@ -53,12 +53,13 @@ from kaijuan.stores.catalog.faults import translated
 from kaijuan.stores.catalog.sql_conversations import ConversationsOfReaders
 from kaijuan.stores.catalog.sql_models import ModelsOfBases
 from kaijuan.stores.catalog.sql_people import PeopleAndAccess
+from kaijuan.stores.catalog.sql_queue import QueueOfJobs
 
 _Result = TypeVar("_Result")
 _READERS = 4
 
 
-class SqlCatalog(PeopleAndAccess, ConversationsOfReaders, ModelsOfBases):
+class SqlCatalog(PeopleAndAccess, ConversationsOfReaders, ModelsOfBases, QueueOfJobs):
     """The catalog in an SQLite file (WAL), or in the database of an URL.
 
     Made in an instant; the file is opened and migrated at the first call. Several processes may use one file:

@@ -28,6 +28,7 @@ from kaijuan.testing.contracts.catalog_chunks import ChunkWorks
 from kaijuan.testing.contracts.catalog_conversations import Conversations
 from kaijuan.testing.contracts.catalog_duplicates import Duplicates
 from kaijuan.testing.contracts.catalog_glossary import Glossary
+from kaijuan.testing.contracts.catalog_queue import Queue
 from kaijuan.testing.contracts.catalog_reviews import Reviews
 from kaijuan.testing.contracts.catalog_samples import NOW, OWNER, Sample, publish, published, sample, stage, staged
 
@@ -478,6 +479,7 @@ class CatalogContract(
     Duplicates,
     Glossary,
     Conversations,
+    Queue,
     ChunkWorks,
     Closing,
 ):
