@@ -9,7 +9,7 @@ from itertools import pairwise
 from pathlib import Path
 from typing import Literal, get_args, get_origin
 
-from annotated_types import MinLen
+from annotated_types import MaxLen, MinLen
 from pydantic import BaseModel, BeforeValidator, SecretStr
 from pydantic_core import PydanticUndefined
 
@@ -63,6 +63,8 @@ def _shown(default: object) -> str:
 def _bound(rule: object) -> str:
     if isinstance(rule, MinLen):
         return "not empty"
+    if isinstance(rule, MaxLen):
+        return f"at most {rule.max_length:,} long"
     words = {"ge": "at least", "gt": "more than", "le": "at most", "lt": "less than"}
     for name, said in words.items():
         if hasattr(rule, name):
