@@ -86,6 +86,10 @@ train-reranker: $(VENV)/.dev  ## Train the onboard reranker anew and judge it (a
 	$(COLLECT) $(SHARED)/financebench_en --documents 250
 	$(BIN)/python -m bench.train_reranker --from $(TRAINING)/candidates --cache $(TRAINING) --write > bench/results/train_reranker.json
 
+audit:  ## Ask the database of known faults about every locked version (needs pip-audit and the network)
+	pip-audit --disable-pip --no-deps -r requirements/run.lock
+	pip-audit --disable-pip --no-deps -r requirements/dev.lock
+
 lock:  ## Renew the lock files (needs uv)
 	uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-emit-index-url --no-header --no-annotate \
 	  pyproject.toml -o requirements/run.lock
