@@ -55,7 +55,8 @@ class System:
     def open(self, setup: Setup) -> None:
         """Make an empty home."""
         self._folder = setup.folder
-        wanted = {"retrieve": {"dense_weight": 1.0}} if setup.vector_only else {}
+        plain = {"dense_weight": 1.0, "languages_apart": False, "rerank": False}
+        wanted = {"retrieve": plain, "routes": {"exact": False}} if setup.vector_only else {}
         self._base = Kaijuan(
             setup.folder / "home", config=Config.model_validate(wanted), embedder=Given(setup.embedder)
         )

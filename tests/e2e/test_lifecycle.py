@@ -174,7 +174,7 @@ async def test_what_others_may_see_neither_crowds_out_nor_shows(base: Kaijuan, t
     explained = await base.explain("食堂", contains="住宿标准", filters="kind = markdown")
     assert [target.text for target in explained.targets] == ["公开的住宿标准。"]
     result = await base.search("住宿标准", cut=False)
-    assert [route.found for route in result.trace.routes] == [1, 1]
+    assert sum(route.found for route in result.trace.routes) == 2, "once by each route"
     await base._ingest().refresh_access(kb)
     with pytest.raises(FilterError, match="clearance"):
         await base.search("住宿标准", filters="clearance = top")

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import json
 from bisect import bisect_left
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from typing import Any
+from urllib.parse import unquote, urlsplit
 
 from sqlalchemy import ColumnElement, Connection, Table, delete, func, insert, or_, select, update
 
@@ -117,6 +119,7 @@ def _forget(connection: Connection, kb: KbId, documents: Sequence[DocumentId]) -
     lines = tables.ingestion_item
     connection.execute(delete(lines).where(lines.c.version_id.in_(versions)))
     connection.execute(delete(lines).where(lines.c.run_id.in_(mine), lines.c.source.in_(sources)))
+    _forget_in_runs(connection, kb, sources)
     bindings = tables.acl_binding
     connection.execute(delete(bindings).where(bindings.c.kb_id == kb, bindings.c.resource.in_(documents)))
     # Which documents answered a question is kept in the trials, whatever they say of it.
@@ -127,6 +130,32 @@ def _forget(connection: Connection, kb: KbId, documents: Sequence[DocumentId]) -
         named = [column for column in table.c if column.name.endswith("document_id")]
         if table is not _versions and table is not tables.document:
             connection.execute(delete(table).where(or_(*(column.in_(documents) for column in named))))
+
+
+def _forget_in_runs(connection: Connection, kb: KbId, sources: Sequence[str]) -> None:
+    """Blank what runs were asked for, and how far they were, where it names one of these addresses."""
+    names = {name for source in sources for name in (source, unquote(urlsplit(source).path))}
+    kept = (_runs.c.request, _runs.c.progress)
+    for row in connection.execute(select(_runs.c.id, *kept).where(_runs.c.kb_id == kb)).all():
+        blank = {column.name: "" for column in kept if names & set(_strings(row._mapping[column.name]))}
+        if blank:
+            connection.execute(update(_runs).where(_runs.c.id == row.id).values(**blank))
+
+
+def _strings(text: str) -> Iterator[str]:
+    """Yield the strings of a JSON text, the text itself where it is none."""
+    try:
+        waiting: list[Any] = [json.loads(text)] if text else []
+    except ValueError:
+        waiting = [text]
+    while waiting:
+        value = waiting.pop()
+        if isinstance(value, str):
+            yield value
+        elif isinstance(value, dict):
+            waiting += [*value.keys(), *value.values()]
+        elif isinstance(value, list):
+            waiting += value
 
 
 def _tables_with(column: str) -> list[Table]:

@@ -76,7 +76,7 @@ HEAD = 'sets = ["a"]\n'
         (HEAD + "metric = 'ndcg@1'\n[variants.a]\nretrieve.fusion = 'rrf'", "do you mean ndcg@10"),
         (HEAD + "[variants.a]\nretrieve.fussion = 'rrf'", "no setting. Do you mean retrieve.fusion?"),
         (HEAD + "[variants.a]\nfusion = 'rrf'", "Do you mean retrieve.fusion?"),
-        (HEAD + "[variants.a]\nchunk.size = 3", "There are chunk.by_kind, chunk.by_shape, chunk.child_overlap"),
+        (HEAD + "[variants.a]\nchunk.size = 3", "There are chunk.by_base, chunk.by_block, chunk.by_kind"),
         (HEAD + "[base]\nretrieve.route = 3\n[variants.a]\nretrieve.fusion = 'rrf'", "[base] of trial.toml changes"),
         (HEAD + "[variants.a]\nretrieve.fusion = 'none'", "The variant a: the setting retrieve.fusion is wrong"),
         (HEAD + "[variants.a]\nchunk.child_tokens = 600", "child_tokens <= max_tokens"),
@@ -120,7 +120,7 @@ def test_secrets_stay_out_and_everything_else_is_there() -> None:
     )
     stored = public_settings(config)
     names = {f"{section}.{name}" for section, table in stored.items() for name in table}
-    assert names == known_settings() - {"embedder.key", "eval.judge_key"}
+    assert names == known_settings() - {"chat.key", "embedder.key", "eval.judge_key", "reranker.key"}
     assert "s3cret" not in str(stored)
     assert differences(Config(), config) == {"embedder.name": "openai"}
 
