@@ -20,7 +20,7 @@ from kaijuan.errors import UsageError
 from kaijuan.index.settings import IndexSettings
 from kaijuan.ingest.settings import ChunkSettings, GateSettings, IngestSettings
 from kaijuan.ingest.sources.settings import BUILT_IN, NamedSource
-from kaijuan.jobs.settings import JobSettings, RetentionSettings
+from kaijuan.jobs.settings import JobSettings, QueueSettings, RetentionSettings
 from kaijuan.retrieve.routes.settings import RoutesSettings
 from kaijuan.retrieve.settings import RerankerSettings, RetrieveSettings
 from kaijuan.retrieve.understanding.settings import UnderstandSettings
@@ -123,6 +123,7 @@ class Config(BaseModel):
     index: IndexSettings = IndexSettings()
     jobs: JobSettings = JobSettings()
     retention: RetentionSettings = RetentionSettings()
+    queue: QueueSettings = QueueSettings()
     stores: StoreSettings = StoreSettings()
     understanding: UnderstandSettings = UnderstandSettings()
     routes: RoutesSettings = RoutesSettings()

@@ -11,6 +11,7 @@ from kaijuan.verbs.history import Remembering
 from kaijuan.verbs.holding import Holding
 from kaijuan.verbs.judging import Judging
 from kaijuan.verbs.models import Modelling
+from kaijuan.verbs.queueing import Queueing
 from kaijuan.verbs.sharing import Sharing
 from kaijuan.verbs.tracing import Tracing
 from kaijuan.verbs.watching import Watching
@@ -21,6 +22,7 @@ class Kaijuan(
     Modelling,
     BackingUp,
     Watching,
+    Queueing,
     Curating,
     Conversing,
     Tracing,

@@ -32,6 +32,7 @@ from kaijuan.cli import (
     models,
     parsing,
     questions,
+    queues,
     removing,
     review,
     runs,
@@ -161,6 +162,7 @@ for command in (
 app.add_typer(traces.app)
 app.add_typer(snapshots.app)
 app.add_typer(runs.app)
+app.add_typer(queues.app)
 app.add_typer(review.app)
 app.add_typer(duplicates.app)
 app.add_typer(glossary.app)

@@ -29,6 +29,21 @@ class JobSettings(BaseModel):
     """Chunks stored before the index is told to follow; at most three times as many wait for it."""
 
 
+class QueueSettings(BaseModel):
+    """How `kaijuan queue work` works off what waits."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    attempts: int = Field(default=6, ge=1, le=1000)
+    """How often a job is tried before it is given up. What was asked wrongly is given up at once."""
+    retry_seconds: float = Field(default=5.0, ge=0, le=86_400)
+    """Pause after the first attempt that failed; twice as long after each further one."""
+    longest_pause_seconds: float = Field(default=600.0, ge=0, le=604_800)
+    """Longest pause between two attempts."""
+    claim_seconds: float = Field(default=60.0, gt=0, le=86_400)
+    """How long a worker on another machine that is not heard of keeps its job; renewed three times within that time."""
+
+
 class RetentionSettings(BaseModel):
     """What `kaijuan gc` keeps. The newest snapshot and every snapshot with a tag are always kept."""
 
