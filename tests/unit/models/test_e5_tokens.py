@@ -138,3 +138,43 @@ def test_several_texts_have_the_tokens_of_each(tokenizer: E5Tokenizer) -> None:
     found = tokenizer.spans_each(texts)
     assert [list(spans) for spans in found] == [list(tokenizer.spans(text)) for text in texts]
     assert tokenizer.spans_each([]) == []
+
+
+@pytest.mark.parametrize("shortest", [1, 40])
+def test_words_searched_for_once_have_the_spans_of_the_whole_search(
+    tokenizer: E5Tokenizer, monkeypatch: pytest.MonkeyPatch, shortest: int
+) -> None:
+    monkeypatch.setattr("kaijuan.models.embedders.e5_repeats._SHORTEST", shortest)
+    chance = random.Random(11)
+    words = [
+        *(
+            "the",
+            "don't",
+            "1,234.5",
+            "ERR-9988",
+            "x" * 30,
+            "中文",
+            "，",
+            "。",
+            "ﬁn",
+            "Ａ㎏",
+            "½",
+            "…",
+            "é",
+            "\u00a8",
+            "\u200b",
+        ),
+        *("👩‍👧", "\u2581", "a\u0301", "word\u00ad", "ไทย", "\x1c"),
+    ]
+    blanks = [" ", " ", " ", "  ", "\n", "\n\n  ", "\t", "\u00a0", "\u3000", ""]
+    kept = 0
+    for _ in range(600):
+        some = chance.sample(words, 8)
+        text = "".join(chance.choice(some) + chance.choice(blanks) for _ in range(chance.randrange(1, 60)))
+        text = chance.choice(["", " ", "\n"]) + text
+        starts, ends = tokenizer._searched(text)
+        found = tokenizer._repeats.found(readable(text), tokenizer._searched)
+        kept += found is not None
+        spans = tokenizer.spans(text)
+        assert (spans.starts.tolist(), spans.ends.tolist()) == (starts.tolist(), ends.tolist()), repr(text)
+    assert kept > 100, "enough of them went word by word"
