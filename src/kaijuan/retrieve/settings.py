@@ -9,6 +9,7 @@ from typing import Any, Literal
 from pydantic import BaseModel, ConfigDict, Field, SecretStr
 
 from kaijuan.errors import UsageError
+from kaijuan.retrieve.understanding.settings import UnderstandSettings
 
 
 class RetrieveSettings(BaseModel):
@@ -113,6 +114,10 @@ PRESETS: Mapping[str, Mapping[str, Any]] = MappingProxyType(
     }
 )
 """What each preset sets otherwise than the defaults. bench/presets.py measures their quality and time."""
+UNDERSTANDING: Mapping[str, Mapping[str, Any]] = MappingProxyType(
+    {"fast": MappingProxyType({"spelling": False, "model": "off"})}
+)
+"""What a preset leaves out of understanding: every word that is looked up is a search of its own."""
 
 
 def with_preset(settings: RetrieveSettings, name: str | None = None) -> RetrieveSettings:
@@ -125,3 +130,14 @@ def with_preset(settings: RetrieveSettings, name: str | None = None) -> Retrieve
         key: value for key, value in PRESETS[name].items() if getattr(settings, key) == defaults[key].get_default()
     }
     return settings.model_copy(update={**changes, "preset": name})
+
+
+def understanding_under(settings: UnderstandSettings, preset: str) -> UnderstandSettings:
+    """Return the settings of understanding under a preset, by the same rule."""
+    defaults = UnderstandSettings.model_fields
+    changes = {
+        key: value
+        for key, value in UNDERSTANDING.get(preset, {}).items()
+        if getattr(settings, key) == defaults[key].get_default()
+    }
+    return settings.model_copy(update=changes)

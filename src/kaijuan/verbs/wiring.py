@@ -43,7 +43,7 @@ from kaijuan.retrieve.languages import Known
 from kaijuan.retrieve.pipeline import Retrieval, SearchRequest
 from kaijuan.retrieve.ports import Route
 from kaijuan.retrieve.routes.breakers import Breakers
-from kaijuan.retrieve.settings import with_preset
+from kaijuan.retrieve.settings import understanding_under, with_preset
 from kaijuan.retrieve.texts import TextShelf
 from kaijuan.retrieve.understanding.asking import Wordings
 from kaijuan.verbs.chat_models import make_chat
@@ -316,7 +316,7 @@ class Wired:
             embedder=embedder,
             texts=self.texts,
             settings=settings,
-            understanding=self.config.understanding,
+            understanding=understanding_under(self.config.understanding, settings.preset),
             routes=self.config.routes,
             breakers=self._breakers,
             shelf=self._shelf,
