@@ -132,6 +132,7 @@ def _told(done: Done) -> Iterator[RenderableType]:
     yield Text(screen.line(done.job.key), style="bold")
     if done.report is not None:
         yield from tables.run(done.report)
+    if not done.error:
         return
     later = f" It is tried again at {tables.when(done.again_at)}." if done.again_at else " It is given up."
     yield Text(screen.line(done.error) + later)

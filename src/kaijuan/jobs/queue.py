@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import asyncio
 import json
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Awaitable, Callable, Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any
 
 from kaijuan import telemetry
 from kaijuan.core.ids import KbId
-from kaijuan.errors import BusyError, KaijuanError, ModelError, StoppedError, StoreError
+from kaijuan.errors import BusyError, DocumentError, FetchError, KaijuanError, ModelError, StoppedError, StoreError
 from kaijuan.index.catalog import Catalog
 from kaijuan.index.catalog_queue import Job, JobState
 from kaijuan.jobs.lease import unwrapped
@@ -60,6 +60,8 @@ class Worker:
             raise
         except Exception as error:  # noqa: BLE001 - one job must not end the worker; it is told, and tried again
             return await self._failed(job, owner, error)
+        if missed := _passing(report):
+            return await self._failed(job, owner, FetchError(missed, hint=""), report)
         with suppress(BusyError):  # held by another by now, who finds nothing left to do
             await self.catalog.settle(job.id, owner)
         return Done(job=job, report=report)
@@ -84,14 +86,14 @@ class Worker:
             await asyncio.sleep(seconds / _RENEWALS)
             await self.catalog.extend(job.id, owner, now=self.clock(), seconds=seconds)
 
-    async def _failed(self, job: Job, owner: str, error: Exception) -> Done:
+    async def _failed(self, job: Job, owner: str, error: Exception, report: RunReport | None = None) -> Done:
         now = self.clock()
         reason = str(error) if isinstance(error, KaijuanError) else f"{type(error).__name__}: {error}"
         again_at = self._again_at(job, error, now)
         telemetry.event("queue.failed", job=job.id, attempts=job.attempts, reason=reason, again=again_at is not None)
         with suppress(BusyError):
             await self.catalog.fail(job.id, owner, reason, now=now, again_at=again_at)
-        return Done(job=job, error=reason, again_at=again_at)
+        return Done(job=job, report=report, error=reason, again_at=again_at)
 
     def _again_at(self, job: Job, error: Exception, now: float) -> float | None:
         if isinstance(error, BusyError):
@@ -104,6 +106,24 @@ class Worker:
     def pause(self, attempts: int) -> float:
         """Return how long to wait after so many attempts: twice as long each time."""
         return float(min(self.settings.retry_seconds * 2 ** (attempts - 1), self.settings.longest_pause_seconds))
+
+
+def _passing(report: RunReport) -> str:
+    """Return what failed that may not fail the next time (a network, say), in a sentence; "" where nothing did."""
+    missed = [failed for failed in report.failed if failed.code in _PASSING]
+    more = f" (and {len(missed) - 1} more)" if len(missed) > 1 else ""
+    return f"{missed[0].message}{more}" if missed else ""
+
+
+def _codes(kind: type[KaijuanError]) -> Iterator[str]:
+    if kind.retry:
+        yield kind.code
+    for below in kind.__subclasses__():
+        yield from _codes(below)
+
+
+_PASSING = frozenset(_codes(DocumentError))
+"""Codes of failures of single sources for which trying again can help."""
 
 
 def _may_pass(error: Exception) -> bool:

@@ -7,6 +7,7 @@ import json
 import subprocess
 import sys
 from collections.abc import AsyncIterator, Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -15,7 +16,7 @@ import pytest
 from kaijuan.errors import BusyError, DiskFullError, MissingSourceError, StoppedError, UsageError
 from kaijuan.index.catalog_queue import Job, JobState
 from kaijuan.jobs.queue import Worker
-from kaijuan.jobs.report import RunReport
+from kaijuan.jobs.report import Failed, RunReport
 from kaijuan.jobs.settings import QueueSettings
 from kaijuan.testing.workshop import Workshop
 
@@ -114,6 +115,22 @@ async def test_what_cannot_pass_is_given_up_at_once(shop: Workshop, error: Excep
     assert (await worker.one()) is not None  # it stands in nobody's way
     (dead,) = await bench.left()
     assert (dead.id, dead.state, dead.attempts) == ("a", JobState.DEAD, 1)
+
+
+@pytest.mark.parametrize(("code", "left"), [("fetch_failed", 1), ("document_broken", 0)])
+async def test_a_source_that_failed_is_tried_again_where_that_can_help(shop: Workshop, code: str, left: int) -> None:
+    bench = Bench(shop)
+
+    async def partly(_request: Mapping[str, Any]) -> RunReport:
+        report = await shop.add({"a": "A rule that holds."})
+        return replace(report, failed=(Failed(source="https://x/", code=code, message="The host is away."),))
+
+    bench.perform = partly  # type: ignore[method-assign]
+    await bench.put("a")
+    done = await (await bench.worker()).one()
+    assert done is not None
+    assert done.report is not None
+    assert [job.reason for job in await bench.left()] == ["The host is away."] * left
 
 
 async def test_a_busy_base_costs_no_attempt(shop: Workshop) -> None:
