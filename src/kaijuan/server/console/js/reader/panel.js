@@ -83,7 +83,7 @@ export function readerPanel(kb, { closed, moved, signal }) {
       const found = await viewer.show(evidence);
       if (!mine.aborted && !found && exact) told(citation, state, false);
     } catch (error) {
-      if (error.name === "AbortError") return;
+      if (error.name === "AbortError" || mine.aborted) return;
       if (!("status" in error)) console.error(error);
       leave();
       put(body, failed(error, () => open(all, id)));

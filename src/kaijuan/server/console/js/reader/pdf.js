@@ -229,13 +229,24 @@ class PdfView {
     const number = boxes[0]?.page ?? pages[0] ?? 1;
     const element = this.pages[number - 1];
     if (!element) return false;
-    const page = await this.file.getPage(number);
-    this.sized(element, page.getViewport({ scale: 1 }));
+    const size = await this.sizeOf(number);
+    if (!size) return false;
+    this.sized(element, size);
     this.highlight(element);
     this.fit();
     this.reveal(element, boxes[0]);
     this.number.value = number;
     return boxes.length > 0;
+  }
+
+  /** The size of a page, null where the viewer was closed meanwhile. */
+  async sizeOf(number) {
+    try {
+      return (await this.file.getPage(number)).getViewport({ scale: 1 });
+    } catch (error) {
+      if (this.closed) return null;
+      throw error;
+    }
   }
 
   /** Come to a box on a page, or to the page. */
@@ -247,6 +258,7 @@ class PdfView {
   }
 
   destroy() {
+    this.closed = true;
     clearTimeout(this.timer);
     this.wanted.clear();
     this.near.disconnect();

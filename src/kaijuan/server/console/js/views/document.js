@@ -53,7 +53,7 @@ function contentPanel(kb, view, signal, mayWrite) {
   const { version } = view;
   const original = ORIGINALS.has(version.kind);
   const sheet = h("div", { class: "doc-sheet" });
-  const state = { viewer: null, mode: original ? "original" : "blocks" };
+  const state = { viewer: null, chunk: null, mode: original ? "original" : "blocks" };
   const modes = original &&
     h("div", { class: "segmented", role: "group", "aria-label": t("doc.show") }, [["original", t("doc.original")], ["blocks", t("doc.blocks")]].map(([mode, label]) => h("button", { type: "button", data: { mode }, on: { click: () => open(mode) } }, label)));
 
@@ -67,17 +67,23 @@ function contentPanel(kb, view, signal, mayWrite) {
     state.mode = mode;
     for (const each of modes ? modes.children : []) each.setAttribute("aria-pressed", String(each.dataset.mode === mode));
     state.viewer?.destroy();
+    state.viewer = null;
     put(sheet, loading(8));
     try {
-      state.viewer = mode === "original" ? await versionViewer(kb, { id: version.version_id, kind: version.kind }, signal) : blocksViewer(view.text, view.blocks);
-      put(sheet, state.viewer.element);
+      const made = mode === "original" ? await versionViewer(kb, { id: version.version_id, kind: version.kind }, signal) : blocksViewer(view.text, view.blocks);
+      if (signal.aborted || state.mode !== mode) return made.destroy();
+      state.viewer = made;
+      put(sheet, made.element);
+      if (state.chunk) mark(state.chunk);
     } catch (error) {
       if (error.name !== "AbortError") put(sheet, failed(error, () => open(mode)));
     }
   }
 
   async function mark(chunk) {
-    if (!state.viewer) return;
+    state.chunk = chunk;
+    const { viewer } = state;
+    if (!viewer) return; // It is marked as soon as there is something to mark it in.
     let boxes = chunk.boxes ?? [];
     if (state.mode === "original" && !boxes.length) {
       try {
@@ -86,7 +92,7 @@ function contentPanel(kb, view, signal, mayWrite) {
         if (error.name !== "AbortError") sorry(error);
       }
     }
-    state.viewer.show({ span: chunk.span, boxes, pages: chunk.pages ?? [] });
+    if (viewer === state.viewer && chunk === state.chunk) viewer.show({ span: chunk.span, boxes, pages: chunk.pages ?? [] });
   }
 
   signal.addEventListener("abort", () => state.viewer?.destroy());
