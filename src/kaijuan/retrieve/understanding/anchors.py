@@ -155,7 +155,7 @@ def _names(text: str) -> Iterator[Anchor]:
         name = folded(next(group for group in match.groups() if group)).strip()
         if name:
             yield Anchor(kind=AnchorKind.NAME, text=name, keys=frozenset({"=" + name}))
-    if text.isascii() and text.isupper() and len(text.split()) > _SHOUTED:
+    if text.isascii() and text.isupper() and len(set(text.split())) > _SHOUTED:
         return  # somebody shouts
     for match in _ACRONYM.finditer(text):
         name = folded(match.group())
