@@ -20,6 +20,7 @@ from typing import Any
 from bench.chunk_tables import chunk_study_table
 from bench.parsing_tables import fuzz_table, parsing_peers_table, parsing_table
 from bench.peers.tables import peers_table
+from bench.ranking_tables import presets_table, train_reranker_table
 from bench.tables import (
     ablation_table,
     answers_table,
@@ -61,6 +62,7 @@ NEED_DATA = (
     "ablation",
     "embedding_quality",
     "fusion",
+    "presets",
     "answers",
     "parsing",
     "parsing_peers",
@@ -78,7 +80,8 @@ class Bench:
 
     name: str
     title: str
-    full: tuple[str, ...]
+    full: tuple[str, ...] | None
+    """None leaves it out: something else runs it."""
     quick: tuple[str, ...] | None
     """None leaves it out of the quick run."""
     table: Callable[[Row], Iterator[str]]
@@ -213,6 +216,21 @@ BENCHES = (
         full=tuple(str(DATA / name) for name in FUSED_SETS),
         quick=(str(DATA / "xquad_zh_en"), "--limit", "50"),
         table=fusion_table,
+    ),
+    # `make train-reranker` runs it: it takes the sets in first.
+    Bench(
+        name="train_reranker",
+        title="Ranking: fusion, reranking, evidence",
+        full=None,
+        quick=None,
+        table=train_reranker_table,
+    ),
+    Bench(
+        name="presets",
+        title="Presets: what each finds and takes",
+        full=(*(str(DATA / name) for name in SETS), "--limit", "100", "--optimise"),
+        quick=("--chunks", "2000", "--queries", "30"),
+        table=presets_table,
     ),
     Bench(
         name="answers",
