@@ -65,7 +65,9 @@ async def test_a_key_is_kept_as_a_hash_and_shown_once(shared: Served) -> None:
     assert all(secret not in path.read_bytes() for path in home.glob("catalog.db*"))
 
 
-@pytest.mark.parametrize("given", ["", "Bearer", "Bearer nonsense", "Bearer kj_" + "0" * 16 + "_" + "A" * 43, "Basic b2xnYTp4"])
+@pytest.mark.parametrize(
+    "given", ["", "Bearer", "Bearer nonsense", "Bearer kj_" + "0" * 16 + "_" + "A" * 43, "Basic b2xnYTp4"]
+)
 async def test_wrong_keys_are_refused_alike(shared: Served, given: str) -> None:
     headers = {"Authorization": given} if given else {}
     answer = await shared.get("/kbs", headers=headers)

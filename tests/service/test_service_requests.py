@@ -230,3 +230,41 @@ async def test_one_document_says_everything_there_is(served: Served) -> None:
         for method, operation in methods.items():
             assert operation.get("summary"), (method, path)
             assert operation.get("description"), (method, path)
+
+
+async def test_figures_are_for_whoever_runs_the_home(filled: Served) -> None:
+    await filled.get("/health")
+    told = (await filled.get("/metrics")).text
+    assert 'kaijuan_http_requests_total{status="200"}' in told
+    assert 'kaijuan_tickets{state="done"} 1' in told
+    count = int(told.partition("kaijuan_http_request_seconds_count ")[2].split()[0])
+    after = (await filled.get("/metrics")).text
+    assert int(after.partition("kaijuan_http_request_seconds_count ")[2].split()[0]) == count + 1
+    await filled.user("omar", role=Role.OWNER, tenant="other")
+    assert (await filled.get("/metrics", user="omar")).status_code == 403
+    assert (await filled.get("/settings", user="omar")).status_code == 403
+
+
+async def test_settings_show_no_secret(tmp_path: Path) -> None:
+    config = config_of(embedder={"key": "sk-very-secret"})
+    async with in_process(tmp_path / "home", config) as service:
+        told = await service.get("/settings")
+        assert told.status_code == 200
+        assert "very-secret" not in told.text
+
+
+@pytest.mark.parametrize("address", ["http://127.0.0.1:1/", "http://169.254.169.254/latest/", "http://[::1]:1/x"])
+async def test_addresses_of_the_inner_network_are_not_fetched(filled: Served, address: str) -> None:
+    begun = await filled.post("/kbs/default/runs", {"kind": "add", "targets": [address]})
+    ticket = await filled.ended("default", begun.json()["id"])
+    failed = (ticket["report"] or {}).get("failed") or [{"message": ticket.get("error", {})}]
+    assert "not a public address" in json.dumps(failed)
+
+
+@pytest.mark.parametrize(
+    "target", ["/etc/passwd", "file:///etc/passwd", "git+https://host/x", "faq:/etc/passwd", "wiki:"]
+)
+async def test_paths_and_sources_are_for_the_local_user_alone(filled: Served, target: str) -> None:
+    await filled.user("olga", role=Role.OWNER)
+    answer = await filled.post("/kbs/default/runs", {"kind": "add", "targets": [target]}, user="olga")
+    assert answer.status_code == 403

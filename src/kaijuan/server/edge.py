@@ -19,6 +19,7 @@ from fastapi.responses import JSONResponse
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from kaijuan import telemetry
+from kaijuan.server.metrics import REQUESTS
 from kaijuan.server.problems import MEDIA_TYPE, RequestError, problem_shape
 
 LOOPBACK = frozenset({"localhost", "127.0.0.1", "::1"})
@@ -195,7 +196,9 @@ class _Told:
 
     def log(self) -> None:
         """Log the request. Never its query, body or headers: questions and keys are nobody's business."""
-        milliseconds = (time.perf_counter() - self._since) * 1000
+        seconds = time.perf_counter() - self._since
+        milliseconds = seconds * 1000
+        REQUESTS.take(seconds)
         telemetry.count(f"http.{self._status or 'aborted'}")
         _log.info(
             "%s %s %s %.1fms %s", self._scope["method"], self._scope["path"], self._status, milliseconds, self._id

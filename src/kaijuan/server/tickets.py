@@ -111,6 +111,13 @@ class Tickets:
         """Return the tickets of a base, newest first."""
         return [one for one in reversed(self._tickets.values()) if (one.tenant, one.kb) == (tenant, kb)]
 
+    def by_state(self) -> dict[str, int]:
+        """Return how many there are in each state."""
+        found = dict.fromkeys((state.value for state in TicketState), 0)
+        for one in self._tickets.values():
+            found[one.state.value] += 1
+        return found
+
     async def watch(self, ticket: Ticket) -> AsyncIterator[Json]:
         """Yield the ticket now and at every change until it has ended; changes in quick succession come as one."""
         seen = -1
