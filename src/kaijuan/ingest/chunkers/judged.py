@@ -11,7 +11,7 @@ from collections.abc import Iterator, Sequence
 from kaijuan.core.documents import Block
 from kaijuan.core.spans import Span
 from kaijuan.errors import UsageError
-from kaijuan.ingest.chunkers.measure import Ruler
+from kaijuan.ingest.chunkers.measure import Ruler, Rulers
 from kaijuan.ingest.chunkers.sections import shared_depth
 from kaijuan.ingest.chunkers.sentence_runs import Run, runs_of
 from kaijuan.ingest.chunkers.units import Unit, clipped, drafts_of, strategy_mark
@@ -48,8 +48,11 @@ class JudgedChunker:
             )
         depth = shared_depth(filled) + 1
         units = []
-        for run in runs_of(text, filled, self._settings.window_chars):
-            ruler = Ruler(text, Span(run.items[0].start, run.items[-1].end), tokenizer)
+        runs = list(runs_of(text, filled, self._settings.window_chars))
+        spans = [Span(run.items[0].start, run.items[-1].end) for run in runs]
+        rulers = Rulers(text, spans, tokenizer, self._settings.window_chars)
+        for whole, run in zip(spans, runs, strict=True):
+            ruler = rulers.over(whole)
             for first, last in self._segments(text, run, ruler, self.judge):
                 span = Span(run.items[first].start, run.items[last].end)
                 inside = tuple(clipped(text, run.section.blocks, span.start, span.end))

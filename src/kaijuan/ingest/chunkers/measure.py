@@ -86,6 +86,29 @@ class Ruler:
         return at
 
 
+class Rulers:
+    """Rulers for spans that follow each other: one for as many as a window holds, since a call of the tokenizer costs
+    more than what it does for a short text."""
+
+    def __init__(self, text: str, spans: Sequence[Span], tokenizer: Tokenizer, limit: int) -> None:
+        self._text, self._spans, self._tokenizer, self._limit = text, spans, tokenizer, limit
+        self._next = 0
+        self._end = -1
+        self._ruler: Ruler | None = None
+
+    def over(self, span: Span) -> Ruler:
+        """Return a ruler over the next of the spans."""
+        if self._ruler is None or span.end > self._end:
+            while self._spans[self._next].end <= span.start:
+                self._next += 1
+            at = self._next
+            while at + 1 < len(self._spans) and self._spans[at + 1].end - span.start <= self._limit:
+                at += 1
+            self._end = max(span.end, self._spans[at].end)
+            self._ruler = Ruler(self._text, Span(span.start, self._end), self._tokenizer)
+        return self._ruler
+
+
 def safe_cut(text: str, at: int, floor: int) -> int:
     """Move a cut back so that it does not part a base character from its marks, joiners or surrogate half.
 

@@ -12,7 +12,7 @@ from collections.abc import Iterator, Sequence
 from kaijuan.core.documents import Block
 from kaijuan.core.spans import Span
 from kaijuan.errors import UsageError
-from kaijuan.ingest.chunkers.measure import Ruler
+from kaijuan.ingest.chunkers.measure import Ruler, Rulers
 from kaijuan.ingest.chunkers.sections import shared_depth
 from kaijuan.ingest.chunkers.sentence_runs import Run, runs_of
 from kaijuan.ingest.chunkers.units import Unit, clipped, drafts_of, strategy_mark
@@ -51,8 +51,10 @@ class SemanticChunker:
         depth = shared_depth(filled) + 1
         threshold = _threshold(likeness)
         units = []
-        for run, own in zip(runs, likeness, strict=True):
-            ruler = Ruler(text, Span(run.items[0].start, run.items[-1].end), tokenizer)
+        spans = [Span(run.items[0].start, run.items[-1].end) for run in runs]
+        rulers = Rulers(text, spans, tokenizer, self._settings.window_chars)
+        for whole, run, own in zip(spans, runs, likeness, strict=True):
+            ruler = rulers.over(whole)
             for first, last in self._segments(run.items, own, threshold, ruler):
                 span = Span(run.items[first].start, run.items[last].end)
                 inside = tuple(clipped(text, run.section.blocks, span.start, span.end))

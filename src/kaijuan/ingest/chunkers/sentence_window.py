@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 
 from kaijuan.core.documents import ATOMIC_KINDS, Block, BlockKind, ChunkLevel
 from kaijuan.core.spans import Span, trim
-from kaijuan.ingest.chunkers.measure import Ruler
+from kaijuan.ingest.chunkers.measure import Ruler, Rulers
 from kaijuan.ingest.chunkers.sections import Section, sections
 from kaijuan.ingest.chunkers.split import Piece, clause_cuts, sentence_cuts, split_section, split_span
 from kaijuan.ingest.chunkers.units import Path, clipped, strategy_mark, window_cut
@@ -33,12 +33,15 @@ class SentenceWindowChunker:
         """Return windows, each followed by the sentences that are read with it, in reading order."""
         drafts: list[ChunkDraft] = []
         filled = [block for block in blocks if block.span.of(text).strip()]
-        for section in sections(filled):
-            for part in _parts(text, section, self._settings.window_chars):
-                ruler = Ruler(text, Span(part[0].span.start, part[-1].span.end), tokenizer)
-                children = list(self._sentences(text, part, ruler))
-                for window, run in itertools.groupby(self._windows(children, ruler), key=lambda pair: pair[0]):
-                    drafts.extend(_drafts(text, window, [child for _, child in run], section.path, ruler, len(drafts)))
+        limit = self._settings.window_chars
+        parts = [(section.path, part) for section in sections(filled) for part in _parts(text, section, limit)]
+        spans = [Span(part[0].span.start, part[-1].span.end) for _, part in parts]
+        rulers = Rulers(text, spans, tokenizer, limit)
+        for span, (path, part) in zip(spans, parts, strict=True):
+            ruler = rulers.over(span)
+            children = list(self._sentences(text, part, ruler))
+            for window, run in itertools.groupby(self._windows(children, ruler), key=lambda pair: pair[0]):
+                drafts.extend(_drafts(text, window, [child for _, child in run], path, ruler, len(drafts)))
         return drafts
 
     def _sentences(self, text: str, blocks: Sequence[Block], ruler: Ruler) -> Iterator[Span]:
