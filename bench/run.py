@@ -31,6 +31,13 @@ from bench.tables import (
     ocr_table,
     scaling_table,
 )
+from bench.tables_understanding import (
+    languages_table,
+    near_misses_table,
+    rewriting_table,
+    routing_table,
+    understanding_table,
+)
 
 ROOT = Path(__file__).resolve().parent.parent
 RESULTS = ROOT / "bench" / "results"
@@ -57,7 +64,12 @@ ANSWERED_SETS = (
     *("simpleqa_zh", "rgb_zh_en", "ramdocs_en", "tatqa_en"),
 )
 STUDIED_SETS = ("stard_law_zh", "crud_news_zh", "financebench_en", "clapnq_en")
+LANGUAGE_SETS = ("xquad_zh_en", "mtrag_un_en", "clapnq_en", "cosqa_code_en", "medfaq_zh")
+ROUTED_SETS = ("mtrag_un_en", "clapnq_en", "xquad_zh_en")
 NEED_DATA = (
+    "languages",
+    "understanding",
+    "routing",
     "retrieval",
     "ablation",
     "embedding_quality",
@@ -231,6 +243,36 @@ BENCHES = (
         full=(*(str(DATA / name) for name in SETS), "--limit", "100", "--optimise"),
         quick=("--chunks", "2000", "--queries", "30"),
         table=presets_table,
+    ),
+    Bench(
+        name="near_misses",
+        title="Near misses: identifiers, numbers, denials",
+        full=(),
+        quick=("--identifiers", "40", "--pairs", "40"),
+        table=near_misses_table,
+    ),
+    Bench(
+        name="languages",
+        title="Questions in one language, documents in two",
+        full=(*(str(DATA / name) for name in LANGUAGE_SETS), "--limit", "150"),
+        quick=(str(DATA / "xquad_zh_en"), "--limit", "20"),
+        table=languages_table,
+    ),
+    Bench(
+        name="understanding",
+        title="Understanding: questions with and without slips",
+        full=(*(str(DATA / name) for name in ABLATED_SETS), "--limit", "200"),
+        quick=(str(DATA / "xquad_zh_en"), "--limit", "20"),
+        table=understanding_table,
+    ),
+    # It needs a language model: `python -m bench.rewriting --url ... --model ...`.
+    Bench(name="rewriting", title="Follow-up questions", full=None, quick=None, table=rewriting_table),
+    Bench(
+        name="routing",
+        title="When a language model is asked for other words",
+        full=(*(str(DATA / name) for name in ROUTED_SETS), "--limit", "100"),
+        quick=(str(DATA / "mtrag_un_en"), "--limit", "20"),
+        table=routing_table,
     ),
     Bench(
         name="answers",
