@@ -38,8 +38,8 @@ def near_misses_table(result: Row) -> Iterator[str]:
     found, pairs = result["identifiers"], result["pairs"]
     yield (
         f"{found['identifiers']:,} identifiers that differ by one sign, asked for in long sentences about other "
-        f"things; {pairs['pairs']} pairs of texts that differ in a number or a denial, right when the question for each finds "
-        f"it above the other. Preset `{result['preset']}`.\n"
+        f"things; {pairs['pairs']} pairs of texts that differ in a number or a denial, right when the question for "
+        f"each finds it above the other. Preset `{result['preset']}`.\n"
     )
     yield "| questions | asked | right |\n|---|---|---|"
     for form, share in found["hit@1"].items():
