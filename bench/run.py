@@ -29,6 +29,7 @@ from bench.tables import (
     index_table,
     install_table,
     ocr_table,
+    reader_table,
     scaling_table,
 )
 from bench.tables_understanding import (
@@ -336,6 +337,13 @@ BENCHES = (
         full=(),
         quick=("--add", "1000", "--grow", "1000", "10000", "--optimise", "0", "--queries", "50"),
         table=scaling_table,
+    ),
+    Bench(
+        name="console_reader",
+        title="The console's evidence reader on a long PDF",
+        full=("--pages", "1600"),
+        quick=("--pages", "60", "--jumps", "5"),
+        table=reader_table,
     ),
     Bench(name="install_size", title="Setting up", full=(), quick=None, table=install_table),
     Bench(name="peers", title="Beside other libraries", full=(), quick=("--quick",), table=peers_table),

@@ -206,3 +206,26 @@ def ocr_table(result: Row) -> Iterator[str]:
         cells = " | ".join(f"{row['cer']:.2%} | {row['seconds']:.1f} | {row['cpu_seconds']:.1f}" for row in rows)
         yield f"| `{file}` | {first['pages']} | {cells} |"
     yield "\n" + "; ".join(f"{name}: at most {engines[name]['peak_mb']} MB" for name in names) + "."
+
+
+def reader_table(result: Row) -> Iterator[str]:
+    """Yield the rows of bench/console_reader.py."""
+    yield (
+        f"A PDF of {result['pages']:,} full pages, {result['pdf_mb']} MB, in Chromium without a graphics processor, "
+        f"service and browser on the same machine; load average {result['load']} while it was measured. Frames are "
+        "those of a wheel that turns without pause.\n"
+    )
+    frames, jumps, last = result["frame_ms"], result["jump_ms"], result["pages"] * 3 // 4
+    rows = {
+        f"from the link to the highlighted words on page {last:,}": f"{result['opened_seconds']} s",
+        "fetched of the file for that": f"{result['transferred_mb']} MB",
+        "a frame while scrolling, p50 / p95 / longest": f"{frames['p50']} / {frames['p95']} / {frames['p100']} ms",
+        "frames longer than 50 ms": f"{result['frames_over_50_ms']:.1%}",
+        "from a page number to its page drawn, p50 / p95": f"{jumps['p50']} / {jumps['p95']} ms",
+        "pages drawn at the end": result["canvases"],
+        "elements in the page at the end": f"{result['elements']:,}",
+        "JavaScript heap at the end": f"{result['heap_mb']} MB",
+    }
+    yield "| measure | |\n|---|---|"
+    for name, value in rows.items():
+        yield f"| {name} | {value} |"
