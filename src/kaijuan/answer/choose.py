@@ -14,13 +14,26 @@ from kaijuan.core.documents import BlockKind
 _STEPS = 400
 """Characters of the steps that follow the best sentence of an answer to "how to"."""
 _FIRST_STEP = re.compile(r"首先|先|第一|步骤一|步驟一|first\b|step 1|to begin", re.IGNORECASE)
+TIED = 0.93
+"""Share of the best score from which a sentence is shown beside the best whatever it adds: which of the two answers
+cannot be told."""
+_LEANS = re.compile(
+    r"(?:这|這|该|該|此|其|他|她|它|牠|祂|从此|從此|同年|同月|同日|当时|當時|当年|當年|后者|後者|前者|之后|之後|随后|隨後|次年|翌年|不过|不過|但|因此|所以|于是|於是)"
+    r"|(?:he|she|it|they|his|her|its|their|this|that|these|those|there|then|the (?:latter|former)|such|in (?:this|that)"
+    r"|however|therefore|but|so)\b",
+    re.IGNORECASE,
+)
+"""How sentences begin that say of whom or when they speak only in the sentence before."""
+_MOST_BEFORE = 2
+"""Sentences put before one that leans."""
 _STEP_KINDS = frozenset({BlockKind.LIST, BlockKind.CODE})
 
 
 def choose(
     question: Question, scored: Sequence[Scored], reads: Sequence[Read], settings: AnswerSettings
 ) -> list[Scored]:
-    """Return the best units, best first: one for each identifier, the steps after them, then what adds to these.
+    """Return the best units, best first: one for each identifier, the steps after them, what adds to these, and last
+    the sentences that they lean on.
 
     `reads` are all units of the evidence, in reading order: steps need not be among the scored.
     """
@@ -37,9 +50,30 @@ def choose(
     for item in ranked:
         if len(chosen) >= most or item.score < floor:
             break
-        if _new(item, chosen) and _belongs(question, item, chosen) and _adds(rarity, item, chosen):
+        tied = not question.how and item.score >= TIED * ranked[0].score
+        if _new(item, chosen) and _belongs(question, item, chosen) and (tied or _adds(rarity, item, chosen)):
             chosen.append(item)
+    for item in list(chosen):
+        for before in _leant_on(item.read, reads):
+            _append(chosen, Scored(read=before, coverage=0.0, similarity=0.0, score=0.0))
     return chosen
+
+
+def _leant_on(read: Read, reads: Sequence[Read]) -> list[Read]:
+    """Return the sentences of the same paragraph without which nobody knows of what a sentence speaks."""
+    found: list[Read] = []
+    while len(found) < _MOST_BEFORE and read.unit.kind is BlockKind.PARAGRAPH and _LEANS.match(read.unit.quote):
+        mine = [
+            one
+            for one in reads
+            if (one.unit.passage, one.unit.block) == (read.unit.passage, read.unit.block)
+            and one.unit.span.end <= read.unit.span.start
+        ]
+        if not mine:
+            break
+        read = mine[-1]
+        found.append(read)
+    return found
 
 
 def _firsts(question: Question, ranked: Sequence[Scored]) -> list[Scored]:

@@ -26,11 +26,13 @@ _MANY = 16
 _MEAN_DISTINCT = 0.55
 _SURE = 1e-4
 _CUT_LEAD = 2.0
+_LONE_MARGIN = 0.3
+"""What a single unit is taken to lead by: about the mean of all questions."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Features:
-    """What sufficiency is judged by. All are between -1 and 1 but for `distinct`."""
+    """What sufficiency is judged by. Most are between -1 and 1."""
 
     similarity: float
     """Highest cosine of a unit and the question."""
@@ -55,6 +57,11 @@ class Features:
     """Highest relevance of a passage, as the search estimates it."""
     lead: float
     """How far, in log odds, the most relevant passage lies above the three after it."""
+    pairs: float
+    """Share of the question's pairs of neighbouring characters that the document of the best unit holds; 1 for scripts
+    with blanks. Words are cut in more than one way, names often wrongly."""
+    margin: float
+    """How far the score of the best unit lies above the mean of the three after it."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -119,6 +126,8 @@ def features_of(
         missing=_missing(question, reads),
         relevance=max((passage.relevance for passage in passages), default=0.0),
         lead=_lead([passage.relevance for passage in passages]),
+        pairs=_pairs(question, best, reads),
+        margin=_margin([item.score for item in scored]),
     )
 
 
@@ -139,6 +148,23 @@ def _lead(relevances: Sequence[float]) -> float:
     if not ranked:
         return 0.0
     after = ranked[1:4] or [ranked[0] - _CUT_LEAD]
+    return ranked[0] - sum(after) / len(after)
+
+
+def _pairs(question: Question, best: Scored, reads: Sequence[Read]) -> float:
+    """Passages of one document have one title and are told by it here: reads know passages, not documents."""
+    title = best.read.unit.context.partition(" › ")[0]
+    mine = [
+        read
+        for read in reads
+        if read.unit.passage == best.read.unit.passage or (title and read.unit.context.partition(" › ")[0] == title)
+    ]
+    return _share_held([key for key in question.weights if key[0] == "~"], mine)
+
+
+def _margin(scores: Sequence[float]) -> float:
+    ranked = sorted(scores, reverse=True)
+    after = ranked[1:4] or [ranked[0] - _LONE_MARGIN]
     return ranked[0] - sum(after) / len(after)
 
 

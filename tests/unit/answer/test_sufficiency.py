@@ -26,6 +26,8 @@ MIDDLE = Features(
     missing=0.0,
     relevance=0.6,
     lead=0.5,
+    pairs=0.7,
+    margin=0.2,
 )
 MODELS = ("multilingual-e5-small", "some-other-model")
 
@@ -38,7 +40,17 @@ def _fits() -> list[Fit]:
 def test_more_evidence_is_never_less_likely_to_suffice(fit: Fit) -> None:
     base = fit.probability(MIDDLE)
     assert 0 < base < 1
-    for name in ("similarity", "coverage", "passage_coverage", "relevance", "focus", "distinct"):
+    for name in (
+        "similarity",
+        "coverage",
+        "passage_coverage",
+        "relevance",
+        "focus",
+        "distinct",
+        "known",
+        "pairs",
+        "margin",
+    ):
         assert fit.probability(replace(MIDDLE, **{name: 1.0})) >= base
     assert fit.probability(replace(MIDDLE, lead=2.0)) >= base
     assert fit.probability(replace(MIDDLE, missing=1.0)) <= base
