@@ -23,6 +23,8 @@ from kaijuan.index.write import IndexWriter, Skipped, write_versions
 from kaijuan.jobs.run import Ingest
 
 Told = Callable[[int, int], None]
+OPTIMISE_FROM = 10_000
+"""Points from which optimising is worth a child process."""
 _GROUP = 64
 _WAIT_SECONDS = 2.0
 
@@ -42,7 +44,8 @@ async def build(
         writer = spaces.writer(kb, index, model)
         await _fill(ingest, writer, told, skipped)
         ingest.reached("fill")
-        await index.optimise()
+        if await index.count(EVERYTHING) >= OPTIMISE_FROM:
+            await index.optimise()
         await index.flush()
         ingest.reached("optimise")
         return await _finish(ingest, writer, row)
