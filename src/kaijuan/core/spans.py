@@ -50,7 +50,8 @@ def trim(text: str, span: Span) -> Span:
         start += 1
     while end > start and text[end - 1].isspace():
         end -= 1
-    return Span(start, end)
+    # Most are trimmed already, and there are many.
+    return span if (start, end) == (span.start, span.end) else Span(start, end)
 
 
 def merge(spans: Iterable[Span], *, gap: int = 0) -> list[Span]:

@@ -52,11 +52,12 @@ class SentenceWindowChunker:
                 head = block.span.start if head is None else head
                 continue
             for piece in self._pieces(text, block, ruler):
-                start = piece.start if head is None else head
-                if ruler.count(start, piece.end) <= self._settings.max_tokens:
-                    yield Span(start, piece.end)
+                if head is None:
+                    yield piece
+                elif ruler.count(head, piece.end) <= self._settings.max_tokens:
+                    yield Span(head, piece.end)
                 else:
-                    yield from self._headings(text, Span(start, piece.start), ruler)
+                    yield from self._headings(text, Span(head, piece.start), ruler)
                     yield piece
                 head = None
         if head is not None:
@@ -88,8 +89,11 @@ class SentenceWindowChunker:
         """Yield each sentence after its window, which grows to both sides as long as it stays within a parent."""
         before = (0, 0)
         for at, child in enumerate(children):
-            first = last = at
-            for step in range(1, _AROUND + 1):
+            first, last = max(at - _AROUND, 0), min(at + _AROUND, len(children) - 1)
+            whole = ruler.count(children[first].start, children[last].end) <= self._settings.parent_tokens
+            if not whole:
+                first = last = at
+            for step in range(1, 0 if whole else _AROUND + 1):
                 for a, b in ((max(at - step, 0), last), (first, min(at + step, len(children) - 1))):
                     if ruler.count(children[a].start, children[b].end) <= self._settings.parent_tokens:
                         first, last = min(first, a), max(last, b)
