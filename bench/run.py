@@ -21,6 +21,7 @@ from bench.chunk_tables import chunk_study_table
 from bench.parsing_tables import fuzz_table, parsing_peers_table, parsing_table
 from bench.peers.tables import peers_table
 from bench.ranking_tables import presets_table, train_reranker_table
+from bench.reader_tables import models_table, optimising_table, updating_table
 from bench.tables import (
     ablation_table,
     answers_table,
@@ -68,6 +69,7 @@ STUDIED_SETS = ("stard_law_zh", "crud_news_zh", "financebench_en", "clapnq_en")
 LANGUAGE_SETS = ("xquad_zh_en", "mtrag_un_en", "clapnq_en", "cosqa_code_en", "medfaq_zh")
 ROUTED_SETS = ("mtrag_un_en", "clapnq_en", "xquad_zh_en")
 NEED_DATA = (
+    "models_beside",
     "languages",
     "understanding",
     "routing",
@@ -229,6 +231,27 @@ BENCHES = (
         full=tuple(str(DATA / name) for name in FUSED_SETS),
         quick=(str(DATA / "xquad_zh_en"), "--limit", "50"),
         table=fusion_table,
+    ),
+    Bench(
+        name="updating",
+        title="Readers while documents are updated",
+        full=(),
+        quick=("--documents", "60", "--changed", "30", "--quiet", "3"),
+        table=updating_table,
+    ),
+    Bench(
+        name="optimising",
+        title="Readers while an index is optimised",
+        full=(),
+        quick=("--chunks", "5000", "--quiet", "3"),
+        table=optimising_table,
+    ),
+    Bench(
+        name="models_beside",
+        title="Models beside each other",
+        full=(str(DATA / "xquad_zh_en"),),
+        quick=(str(DATA / "xquad_zh_en"), "--questions", "20", "--switches", "2"),
+        table=models_table,
     ),
     # `make train-reranker` runs it: it takes the sets in first.
     Bench(
