@@ -15,7 +15,7 @@ from kaijuan.stores.index.qdrant_edge import Shard
 def main(folder: str) -> None:
     """Optimise the shard in a folder that nobody else has open."""
     os.nice(10)
-    shard = Shard.load(Path(folder))
+    shard = Shard.load(Path(folder), refit=True)
     shard.optimise()
     shard.flush()
     shard.close()

@@ -22,7 +22,7 @@ from kaijuan.stores.index import ranking
 from kaijuan.stores.index.qdrant_filters import compile_filter, path, wishes
 from kaijuan.stores.index.qdrant_payloads import decode_payload, encode_payload
 
-APPROXIMATE_ABOVE = 100_000
+APPROXIMATE_ABOVE = 50_000
 """Points up to which every dense search scans; beyond, it walks the graph when the filter leaves more than `_SCAN`."""
 _SCAN = 20_000
 _BREADTH = 256
@@ -139,11 +139,15 @@ class Shard:
             return cls(inner)
 
     @classmethod
-    def load(cls, folder: Path) -> Shard:
-        """Open a shard. What cannot be read is CorruptStoreError, what another process holds BusyError."""
+    def load(cls, folder: Path, *, refit: bool = False) -> Shard:
+        """Open a shard. What cannot be read is CorruptStoreError, what another process holds BusyError.
+
+        With `refit`, one that was made with earlier settings takes those of today, for what is optimised from now on.
+        """
+        settings = (vendor.EdgeConfig(sparse_vectors=_SPARSE),) if refit else ()
         try:
             with _translated("opening a shard"):
-                return cls(vendor.EdgeShard.load(str(folder)))
+                return cls(vendor.EdgeShard.load(str(folder), *settings))
         except (BusyError, DiskFullError, CorruptStoreError):
             raise
         except StoreError as error:
