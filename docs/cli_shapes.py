@@ -255,6 +255,13 @@ list has found (how many fit) and hidden (of the test split); the others have th
     "runs cancel": "As one line of `runs list`.",
     "runs resume": RUN,
     "runs retry-failed": RUN,
+    "queue add": _list("jobs", "enqueue"),
+    "queue list": _list("jobs", "jobs"),
+    "queue work": """{"job": all of one of `queue list`, "report": all of `add` or null,
+ "error", "again_at": time or null}
+after each job, on a line of its own.""",
+    "queue retry": _list("jobs", "jobs"),
+    "queue drop": "As one of `queue list`.",
     "trace list": """{"traces": [{"id", "at", "question", "status", "model", "fallback", "snapshot", "calls": how many,
  "usage", "milliseconds"}]}""",
     "trace show": "As one line of `trace list`, with all that was kept of the request; calls are the prompts as sent.",
