@@ -46,7 +46,7 @@ class RetrieveSettings(BaseModel):
     anything in another language is found."""
     rerank: bool = True
     """Whether the reranker of section `reranker` is asked."""
-    rerank_k: int = Field(default=40, ge=0, le=1000)
+    rerank_k: int = Field(default=24, ge=0, le=1000)
     """Chunks that are looked at closely: by the reranker, for age and newer editions, for what says the same twice."""
     rerank_seconds: float = Field(default=3.0, gt=0, le=3600)
     """Deadline of the reranker. Over it the fused order stands."""
@@ -110,7 +110,7 @@ PRESETS: Mapping[str, Mapping[str, Any]] = MappingProxyType(
     {
         "fast": MappingProxyType({"route_k": 20, "rerank": False}),
         "balanced": MappingProxyType({}),
-        "thorough": MappingProxyType({"route_k": 100, "rerank_k": 100}),
+        "thorough": MappingProxyType({"route_k": 100, "rerank_k": 60}),
     }
 )
 """What each preset sets otherwise than the defaults. bench/presets.py measures their quality and time."""
