@@ -160,12 +160,12 @@ def plan(ordeal: Ordeal, verb: str) -> dict[str, set[int | None]]:
             ordeal.expected[name] = 1
             changed.append(name)
     elif verb == "update":
-        for name in chance.sample(sorted(ordeal.expected), CHANGED):
+        for name in chance.sample(sorted(ordeal.expected), min(CHANGED, len(ordeal.expected))):
             ordeal.expected[name] += 1
             allowed[name].add(ordeal.expected[name])
             changed.append(name)
     elif verb == "delete":
-        for name in chance.sample(sorted(ordeal.expected), min(CHANGED, len(ordeal.expected) - 4)):
+        for name in chance.sample(sorted(ordeal.expected), max(0, min(CHANGED, len(ordeal.expected) - CHANGED))):
             del ordeal.expected[name]
             allowed[name].add(None)
             changed.append(name)

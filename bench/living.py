@@ -13,7 +13,7 @@ import html
 import io
 import random
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from bench.texts import ENGLISH, HAN
@@ -90,20 +90,17 @@ def writing(number: int, *, seed: int = 0, edition: int = 1, longest: int = LONG
     share = 0.0 if chinese < 0.3 else 0.8 if chinese < 0.4 else 1.0
     goal = chance.randint(longest // 4, longest)
     sections: list[Section] = []
-    said = 0
-    while said < goal:
-        made = _section(chance, len(sections) + 1, topic, share, goal - said)
+    written = 0
+    while written < goal:
+        made = _section(chance, len(sections) + 1, topic, share, goal - written)
         sections.append(made)
-        said += sum(map(len, made.paragraphs))
-    mark = (
-        f"本文件编号 {code_of(number)}，第 {edition} 版。"
-        if share
-        else f"Document {code_of(number)}, edition {edition}."
-    )
-    sections[0] = Section(heading=sections[0].heading, paragraphs=[mark, *sections[0].paragraphs])
+        written += sum(map(len, made.paragraphs))
     if edition > 1:
         other = random.Random(f"{seed}/{number}/{edition}")
-        sections[-1] = _section(other, len(sections), topic, share, 1_500)
+        sections[-1] = _section(other, len(sections), topic, share, min(1_500, goal))
+    said = f"本文件编号 {code_of(number)}，第 {edition} 版。"
+    mark = said if share else f"Document {code_of(number)}, edition {edition}."
+    sections[0] = replace(sections[0], paragraphs=[mark, *sections[0].paragraphs])
     title = f"{topic[0]}管理办法 {number}" if share else f"Rules for {topic[1]} {number}"
     return Writing(number=number, title=title, sections=sections)
 
