@@ -40,7 +40,7 @@ def _spoken(passage: Passage) -> Spoken:
     start = best.start - passage.span.start
     return Spoken(
         text=passage.text[start : start + len(best)],
-        score=passage.score,
+        score=passage.relevance,
         document_id=passage.document_id,
         source=passage.source,
         title=passage.title,

@@ -28,7 +28,7 @@ _LOOKED_AT = 6
 _ALIKE = 0.75
 """Share of words that two passages must have in common to say the same."""
 _NEAR = 0.6
-"""Share of the best passage's score down to which another one counts as an answer too."""
+"""Share of the best passage's relevance down to which another one counts as an answer too."""
 _ABOUT = 0.5
 """Share of the question's words that a passage must have to answer it."""
 _LONGEST = 600
@@ -78,7 +78,7 @@ _VALUES = frozenset({TermKind.NUMBER, TermKind.DATE, TermKind.CODE})
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Spoken:
-    """A passage as far as this step looks: what it says, how good it is, and what its document says of itself."""
+    """A passage as far as this step looks: what it says, its relevance 0 to 1, and what its document says of itself."""
 
     text: str
     score: float
