@@ -159,7 +159,7 @@ def test_the_language_is_switched_and_kept(browser: Browser, address: str) -> No
         assert page.evaluate("document.documentElement.lang") == "zh-CN"
         page.reload()
         page.get_by_role("heading", name="想知道什么？").wait_for()
-        for way in ("文档", "检索试验", "术语表", "反馈", "运行状况"):
+        for way in ("文档", "审核", "检索试验", "术语表", "反馈", "评测", "运行状况"):
             page.get_by_role("link", name=way, exact=True).click()
             page.locator("main h1").wait_for()
             shown = page.locator("main").inner_text()
@@ -257,7 +257,13 @@ def test_hostile_text_stays_text(browser: Browser, address: str, tmp_path: Path)
         assert page.locator("main img, main script").count() == 0
 
 
-@pytest.mark.parametrize("view", ["ask", "library", "review", "playground", "glossary", "feedback", "health"])
+@pytest.mark.parametrize(
+    "view",
+    [
+        *("ask", "library", "library?tab=runs", "library?tab=snapshots", "review", "playground?q=backup", "glossary"),
+        *("feedback", "evaluation", "health", "health?tab=access"),
+    ],
+)
 def test_nothing_is_wider_than_a_phone(browser: Browser, address: str, view: str) -> None:
     with watched(browser, address, size=MOBILE) as seen:
         seen.open(f"/console/#/default/{view}")

@@ -13,7 +13,11 @@ if TYPE_CHECKING:
 
 pytestmark = pytest.mark.slow
 SERIOUS = {"serious", "critical"}
-VIEWS = ("ask", "library", "library?tab=snapshots", "review", "playground?q=backup", "glossary", "feedback", "health")
+VIEWS = (
+    *("ask", "library", "library?tab=runs", "library?tab=snapshots", "library?tab=duplicates", "review"),
+    *("playground?q=backup", "glossary", "feedback", "evaluation"),
+    *("health", "health?tab=settings", "health?tab=access", "health?tab=users", "health?tab=keys", "health?tab=audit"),
+)
 
 
 @pytest.fixture(scope="module")

@@ -55,7 +55,9 @@ export function makeShell(app, { who, bases, leave }) {
     const { kb, view } = place;
     put(skip, t("shell.skip"));
     menu.setAttribute("aria-label", t("shell.menu"));
-    put(top, menu, h("span", { class: "topbar-title" }, t(`way.${WAYS.find((way) => way.view === view || way.also?.includes(view))?.view ?? "ask"}`)), h("span", { class: "muted ellipsis" }, kb));
+    const here = t(`way.${WAYS.find((way) => way.view === view || way.also?.includes(view))?.view ?? "ask"}`);
+    document.title = `${here} · ${kb} · ${t("app.title")}`;
+    put(top, menu, h("span", { class: "topbar-title" }, here), h("span", { class: "muted ellipsis" }, kb));
     put(side, brand(kb), picker(kb), ways(kb, view), h("div", { class: "grow" }), controls());
   }
 
