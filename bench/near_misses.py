@@ -12,6 +12,7 @@ from __future__ import annotations
 import argparse
 import asyncio
 import json
+import sys
 from collections import Counter
 from collections.abc import Sequence
 from pathlib import Path
@@ -55,6 +56,8 @@ async def identifiers_found(engine: Kaijuan, identifiers: Sequence[tuple[str, st
             right[form] += f" {identifier} 的" in found
             if f" {identifier} 的" not in found:
                 missed.append({"form": form, "identifier": identifier, "found": found})
+        if number % 100 == 99:
+            print(f"{number + 1} identifiers, {len(missed)} missed", file=sys.stderr, flush=True)
     shares = {form: round(right[form] / count, 4) for form, count in asked.items()}
     return {"identifiers": len(identifiers), "questions": dict(asked), "hit@1": shares, "missed": missed[:_SHOWN]}
 
@@ -86,10 +89,9 @@ async def measured(folder: Path, identifiers: int, count: int, preset: str) -> d
     texts = [*texts_of(wanted), *(text for pair in made for text in pair.texts)]
     async with Kaijuan(folder / "home") as engine:
         await taken_in(engine, folder, texts)
-        found = {
-            "identifiers": await identifiers_found(engine, wanted, preset),
-            "pairs": await pairs_ordered(engine, made, preset),
-        }
+        pairs_found = await pairs_ordered(engine, made, preset)
+        print(f"pairs: {pairs_found}", file=sys.stderr, flush=True)
+        found = {"identifiers": await identifiers_found(engine, wanted, preset), "pairs": pairs_found}
         await engine.indexes.stop_owner()  # type: ignore[attr-defined] # the edge store's, to leave no process
     return found
 
