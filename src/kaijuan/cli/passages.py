@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from rich.console import Console, ConsoleOptions, RenderableType
 
     from kaijuan.retrieve.explain import ChunkExplanation, Explanation
-    from kaijuan.retrieve.results import Passage, RouteReport, SearchResult
+    from kaijuan.retrieve.results import Passage, SearchResult, Trace
 
 SHOWN_ALSO = 3
 """Other places of the same words that a passage names."""
@@ -83,7 +83,7 @@ def found(result: SearchResult, *, filtered: bool = False, full: bool = False) -
     for sentence in sentences(result.trace.understanding, result.query, language_of(result.query)):
         yield Text(screen.line(sentence), style="cyan")
     yield Text(_summary(result), style="dim")
-    yield from _troubles(result.trace.routes)
+    yield from _troubles(result.trace)
 
 
 def nothing(result: SearchResult, *, filtered: bool) -> Iterator[RenderableType]:
@@ -152,14 +152,15 @@ def explained(explanation: Explanation, *, full: bool = False) -> Iterator[Rende
     if others > 0 and not full:
         yield Text("Every step of the others: --full, or --chunk ID for one of them.", style="dim")
     yield Text(f"Snapshot {explanation.snapshot}.", style="dim")
-    yield from _troubles(explanation.trace.routes)
+    yield from _troubles(explanation.trace)
 
 
 def _head(passage: Passage) -> Iterator[RenderableType]:
     head = Text().append(f"{passage.rank:>2}  ", style="bold green")
     yield head.append_text(location(passage.title, passage.source, passage.title_path, passage.pages))
     places = [f"{screen.ordinal(at.rank)} by {ROUTES.get(route, route)}" for route, at in passage.routes.items()]
-    scores = f"score {passage.score:.2f}: {', '.join(places)}"
+    judged = "" if passage.evidence is None else f", evidence {passage.evidence:.2f} ({passage.band})"
+    scores = f"score {passage.score:.2f}{judged}: {', '.join(places)}"
     for words in (screen.place(passage.source), *_elsewhere(passage), scores):
         yield Padding(Text(words, style="dim", overflow="fold"), (0, 0, 0, 4), expand=False)
 
@@ -178,10 +179,14 @@ def _summary(result: SearchResult) -> str:
     return f"{screen.count(len(result.passages), 'passage')}, snapshot {result.snapshot}{spent}."
 
 
-def _troubles(routes: Sequence[RouteReport]) -> Iterator[RenderableType]:
-    for route in routes:
+def _troubles(trace: Trace) -> Iterator[RenderableType]:
+    for route in trace.routes:
         if route.state != "ok":
             yield Text(f"The {route.name} route gave nothing: {screen.line(route.state)}.", style="yellow")
+    judge = trace.reranker
+    if judge is not None and judge.state != "ok":
+        told = f"The reranker {judge.name} gave nothing: {screen.line(judge.state)}. The order is that of the routes."
+        yield Text(told, style="yellow")
 
 
 def _target(target: ChunkExplanation, terms: Collection[str], *, full: bool, stages: bool) -> Iterator[RenderableType]:

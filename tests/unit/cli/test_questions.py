@@ -13,6 +13,7 @@ import pytest
 from kaijuan.answer.results import Answer, Status
 from kaijuan.core.filters import And, Eq
 from kaijuan.core.spans import Span
+from kaijuan.retrieve.results import RouteReport
 
 Run = Callable[..., Any]
 
@@ -107,6 +108,16 @@ def test_people_see_passages_with_place_and_hit_and_no_markup_is_read(kaijuan: R
     assert "600 元[red]不是标记[/red]。Third sentence :smile:." in got.out
     assert "score 0.03: 2nd by meaning, 1st by words" in got.out
     assert "The lexical route gave nothing: timeout." in got.out
+
+
+def test_people_see_what_the_reranker_says_and_when_it_says_nothing(kaijuan: Run, base: Any) -> None:
+    found = base.replies["search"]
+    passages = tuple(replace(passage, evidence=0.714, band="evidence") for passage in found.passages)
+    late = RouteReport(name="http", state="timeout", found=0, milliseconds=3000.0)
+    base.replies["search"] = replace(found, passages=passages, trace=replace(found.trace, reranker=late))
+    got = kaijuan("search", "q")
+    assert "score 0.03, evidence 0.71 (evidence): 2nd by meaning, 1st by words" in got.out
+    assert "The reranker http gave nothing: timeout. The order is that of the routes." in " ".join(got.out.split())
 
 
 def test_people_see_where_the_same_words_stand_too(kaijuan: Run, base: Any) -> None:
