@@ -141,6 +141,15 @@ def _resident(pid: int) -> int:
         return 0
 
 
+def _processor(pid: int) -> float:
+    """Return the seconds of processor time that a process has taken."""
+    try:
+        words = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
+    except OSError:
+        return 0.0
+    return (int(words[11]) + int(words[12])) / os.sysconf("SC_CLK_TCK")
+
+
 def owner_of(home: Path) -> int:
     """Return the process of the index owner of a home."""
     for each in Path("/proc").glob("[0-9]*"):
@@ -153,7 +162,7 @@ def owner_of(home: Path) -> int:
     return 0
 
 
-def told(seen: Seen, chunks: int, clients: int, seconds: float) -> dict[str, Any]:
+def told(seen: Seen, spent: Sequence[float], chunks: int, clients: int, seconds: float) -> dict[str, Any]:
     """Return what is published."""
     third = max(1, len(seen.memory) // 3)
     count = sum(map(len, seen.seconds.values()))
@@ -169,6 +178,10 @@ def told(seen: Seen, chunks: int, clients: int, seconds: float) -> dict[str, Any
         "first_errors": seen.errors[:5],
         "statuses": seen.statuses,
         "ms": {kind: percentiles(found) for kind, found in seen.seconds.items() if found},
+        "processor_ms_a_request": {
+            role: round(each * 1000 / max(count, 1), 1)
+            for role, each in zip(("service", "index owner"), spent, strict=True)
+        },
         "memory_mb": {
             role: {
                 "first third": max(one[at] for one in seen.memory[:third]),
@@ -189,7 +202,10 @@ async def measure(folder: Path, chunks: int, clients: int, seconds: float) -> di
             await http.post(f"{AT}/search", json={"query": "差旅"})
         pids = (pid, owner_of(folder / "home"))
         await load(address, pids, clients, min(10.0, seconds))  # warm: caches fill once
-        return told(await load(address, pids, clients, seconds), status["chunks"], clients, seconds)
+        before = [_processor(each) for each in pids]
+        seen = await load(address, pids, clients, seconds)
+        spent = [_processor(each) - was for each, was in zip(pids, before, strict=True)]
+        return told(seen, spent, status["chunks"], clients, seconds)
 
 
 def main() -> None:

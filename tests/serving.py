@@ -139,7 +139,6 @@ def on_a_port(home: Path, config: Config | None = None) -> Iterator[tuple[str, F
     with listen("127.0.0.1", 0) as (opened, address):
         server = make_http(app)
         thread = threading.Thread(target=server.run, kwargs={"sockets": [opened]}, name="service-under-test")
-        opened.listen(128)  # callers may come before the server does
         thread.start()
         try:
             yield address, app

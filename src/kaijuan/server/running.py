@@ -22,6 +22,7 @@ from kaijuan.server.gate import Gate
 from kaijuan.server.mcp import Bench, make_server
 from kaijuan.server.service import Service
 
+_BACKLOG = 2048
 HEAD_SECONDS = 15.0
 """How long a caller may take to send the head of a request."""
 
@@ -100,6 +101,8 @@ def listen(host: str, port: int) -> Iterator[tuple[socket.socket, str]]:
                 f"{host} port {port} cannot be listened on: {error.strerror or error}.",
                 hint="Another program may listen there: choose another with --port.",
             ) from error
+        # From here on callers wait for the application instead of being turned away.
+        opened.listen(_BACKLOG)
         name = f"[{host}]" if ":" in host else host
         yield opened, f"http://{name}:{opened.getsockname()[1]}"
     finally:
