@@ -404,6 +404,9 @@ export default {
   "stageName.cut": "Cut",
   "stageName.passages": "Passages",
   "stageName.index": "Index",
+  "stageName.exact": "By identifier",
+  "stageName.order": "Order",
+  "stageName.document": "By document",
   "stageName.fused": "Fused",
   "stageName.final": "After the cut",
 

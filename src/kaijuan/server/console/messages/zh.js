@@ -404,6 +404,9 @@ export default {
   "stageName.cut": "截断",
   "stageName.passages": "段落",
   "stageName.index": "索引",
+  "stageName.exact": "按编号",
+  "stageName.order": "排序",
+  "stageName.document": "按文档",
   "stageName.fused": "融合",
   "stageName.final": "截断之后",
 

@@ -26,7 +26,7 @@ function votes(kb, signal, wanted) {
     if (!rows.length) return empty("feedback", t("feedback.emptyTitle"), t("feedback.emptyDetail"));
     return table(
       [t("feedback.vote"), t("feedback.question"), t("feedback.note"), t("feedback.when"), ""],
-      rows.map((one) => [badge(t(`verdict.${one.verdict}`), one.verdict === "good" ? "good" : "bad"), one.question ?? "", one.comment ?? one.body?.comment ?? "", h("span", {}, ago(one.created_at ?? one.at)), { node: links(kb, one), class: "act" }]),
+      rows.map((one) => [badge(t(`verdict.${one.verdict}`), one.verdict === "good" ? "good" : "bad"), one.question ?? "", one.comment ?? one.body?.comment ?? "", h("span", { class: "unbroken" }, ago(one.created_at ?? one.at)), { node: links(kb, one), class: "act" }]),
       { label: t("feedback.title") },
     );
   }, signal);
@@ -49,7 +49,7 @@ function asked(kb, signal) {
     if (!traces.length) return empty("ask", t("feedback.noneTitle"), t("feedback.noneDetail"));
     return table(
       [t("feedback.status"), t("feedback.question"), t("feedback.when"), ""],
-      traces.map((one) => [one.status ? badge(t(`status.${one.status}`), TONES[one.status] ?? "") : "–", one.question ?? one.query ?? "", ago(one.created_at), { node: links(kb, { question: one.question ?? one.query, trace_id: one.id ?? one.trace_id }), class: "act" }]),
+      traces.map((one) => [one.status ? badge(t(`status.${one.status}`), TONES[one.status] ?? "") : "–", one.question ?? one.query ?? "", h("span", { class: "unbroken" }, ago(one.created_at)), { node: links(kb, { question: one.question ?? one.query, trace_id: one.id ?? one.trace_id }), class: "act" }]),
       { label: t("feedback.asked") },
     );
   }, signal);

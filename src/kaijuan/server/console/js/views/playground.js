@@ -126,7 +126,8 @@ function routes(list) {
 function label(group, name) {
   for (const key of [`${group}.${name}`, `route.${name}`]) if (has(key)) return t(key);
   const [, stem, end] = name.match(/^(.*)_([a-z]{2})$/) ?? [];
-  return stem && has(`route.${stem}`) ? `${t(`route.${stem}`)} (${end})` : name;
+  const known = [`${group}.${stem}`, `route.${stem}`].find(has);
+  return known ? `${t(known)} (${end})` : name;
 }
 
 function times(timings) {
@@ -178,7 +179,7 @@ function fate(text) {
 function whyNot(kb, question, signal) {
   const words = h("input", { class: "input", type: "text", placeholder: t("play.whyHint"), "aria-label": t("play.whyLabel"), on: { keydown: (event) => event.key === "Enter" && !event.isComposing && go({ contains: words.value.trim() }) } });
   const result = h("div", { "aria-live": "polite" });
-  const element = h("section", { class: "panel why" }, h("h2", {}, t("play.whyTitle")), h("p", { class: "muted" }, t("play.whyDetail")), h("div", { class: "toolbar" }, h("div", { class: "search-field grow" }, words), button(t("play.explain"), { on: { click: () => go({ contains: words.value.trim() }) } })), result);
+  const element = h("section", { class: "panel why" }, h("h2", {}, t("play.whyTitle")), h("p", { class: "muted before" }, t("play.whyDetail")), h("div", { class: "toolbar" }, h("div", { class: "search-field grow" }, words), button(t("play.explain"), { on: { click: () => go({ contains: words.value.trim() }) } })), result);
 
   async function go(target) {
     if (!question() || (!target.contains && !target.chunk)) return words.focus();
@@ -207,6 +208,6 @@ function explained(one) {
     { class: "explained" },
     h("p", {}, h("strong", {}, one.title || decodeEnd(one.source)), " ", badge(one.verdict, one.verdict.startsWith("used") ? "good" : "warn")),
     h("p", { class: "muted clamp" }, one.text),
-    h("ol", { class: "stages" }, one.stages.map((stage) => h("li", { class: stage.passed ? "passed" : "dropped" }, h("strong", {}, label("stageName", stage.stage)), h("span", {}, stage.detail)))),
+    h("ol", { class: "stages" }, one.stages.map((stage) => h("li", { class: stage.passed ? (/^not among/.test(stage.detail) ? "missed" : "passed") : "dropped" }, h("strong", {}, label("stageName", stage.stage)), h("span", {}, stage.detail)))),
   );
 }
