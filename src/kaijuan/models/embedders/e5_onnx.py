@@ -34,6 +34,9 @@ GRAPH_VERSION = 2
 """Part of the fingerprint: raise it whenever `e5_graph` gives other vectors, and TRIE_VERSION with its format."""
 TRIE_VERSION = 1
 
+LOADED: dict[str, E5Tokenizer] = {}
+"""Tokenizers of this process by the digest of their weights, ten megabytes each: who needs no fresh one takes these."""
+
 
 class OnnxE5Embedder:
     """Embeds one text on each core; a query never waits for a passage.
@@ -129,7 +132,8 @@ class OnnxE5Embedder:
 
     @cached_property
     def _loaded_tokenizer(self) -> E5Tokenizer:
-        return load_tokenizer(self._file, self._cache_dir)
+        tokenizer = load_tokenizer(self._file, self._cache_dir)
+        return LOADED.setdefault(self._file.digest(), tokenizer)
 
     @cached_property
     def _prefixes(self) -> dict[str, Ints]:

@@ -13,14 +13,12 @@ from pathlib import Path
 
 import numpy as np
 
-from kaijuan.models.embedders.e5_onnx import load_tokenizer
+from kaijuan.models.embedders.e5_onnx import LOADED, load_tokenizer
 from kaijuan.models.embedders.e5_tokens import E5Tokenizer
 from kaijuan.models.embedders.e5_weights import E5File, bundled_model
 from kaijuan.retrieve.ports import Floats32, Pieces
 
 _LOADING = threading.Lock()
-_LOADED: dict[str, E5Tokenizer] = {}
-"""By digest of the weights: one for all engines of this process, ten megabytes each."""
 
 
 class E5Words:
@@ -40,9 +38,7 @@ class E5Words:
     def _tokenizer(self) -> E5Tokenizer:
         digest = self._file.digest()
         with _LOADING:
-            if digest not in _LOADED:
-                _LOADED[digest] = load_tokenizer(self._file, self._cache_dir)
-            return _LOADED[digest]
+            return LOADED.get(digest) or LOADED.setdefault(digest, load_tokenizer(self._file, self._cache_dir))
 
     def pieces(self, texts: Sequence[str]) -> list[Pieces]:
         """Return the pieces of each text, each piece once, by number."""
