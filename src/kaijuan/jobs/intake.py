@@ -12,7 +12,7 @@ from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable, 
 from contextlib import aclosing
 from dataclasses import dataclass, field
 
-from kaijuan.core.documents import ChunkLevel
+from kaijuan.core.documents import INDEXED
 from kaijuan.errors import DocumentError
 from kaijuan.index.catalog import ItemState, RunItem
 from kaijuan.index.publish import Reached
@@ -249,7 +249,7 @@ async def _settle(intake: Intake, group: Sequence[Found]) -> int:
     kept = [line for line in lines if line.state is not ItemState.UNCHANGED]
     if kept:
         await intake.ground.catalog.record_items(intake.change.run.id, kept)
-    chunks = sum(chunk.level is ChunkLevel.CHILD for one in prepared for chunk in one.staged.chunks)
+    chunks = sum(chunk.level in INDEXED for one in prepared for chunk in one.staged.chunks)
     intake.tally.held += [line for line in lines if line.state is ItemState.HELD]
     intake.tally.failed += [outcome for outcome in outcomes if isinstance(outcome, Failed)]
     intake.tally.chunks += chunks
