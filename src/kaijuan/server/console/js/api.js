@@ -147,6 +147,8 @@ const MOST_BLOCKS = 2000;
 export const documents = (kb, query, signal) => json(`${of(kb)}/documents`, { query: { limit: 50, ...query }, signal });
 export const removeDocument = (kb, id) => json(`${of(kb)}/documents/${part(id)}`, { method: "DELETE" });
 
+export const document_ = (kb, id, signal) => json(`${of(kb)}/documents/${part(id)}`, { signal });
+
 /** A document with its text, blocks and chunks. */
 export const wholeDocument = (kb, id, signal) =>
   json(`${of(kb)}/documents/${part(id)}`, { query: { include: "text,blocks,chunks" }, signal });

@@ -3,6 +3,8 @@
 import * as api from "../api.js";
 import { h, put } from "../dom.js";
 import { moment, t } from "../i18n.js";
+import { decodeEnd } from "../ask/answer.js";
+import { href } from "../router.js";
 import { copy, dialog, sorry, sure, toast } from "./notices.js";
 import { badge, banner, button, empty, field, load, select, table } from "./ui.js";
 
@@ -91,15 +93,19 @@ export function usersPanel(signal) {
 /** Who is bound to a base, its folders and documents. */
 export function accessPanel(kb, signal) {
   const root = h("div", {});
-  const begin = () => load(root, () => api.access(kb, signal), draw, signal);
+  const gather = async () => {
+    const { bindings } = await api.access(kb, signal);
+    return { bindings, titles: await titlesOf(kb, bindings, signal) };
+  };
+  const begin = () => load(root, gather, draw, signal);
   begin();
   return root;
 
-  function draw({ bindings }) {
+  function draw({ bindings, titles }) {
     const rows = bindings.map((one) => [
       h("strong", {}, one.principal),
       one.role ? badge(t(`role.${one.role}`), "info") : "–",
-      one.resource ? h("code", { class: "break" }, one.resource.replace(/^folder:/, "")) : t("access.whole"),
+      place(one.resource, titles),
       { node: one.principal === "all" ? "" : button(t("access.revoke"), { kind: "quiet", glyph: "trash", bare: true, on: { click: () => revokeBinding(kb, one.principal, one.resource.replace(/^folder:/, ""), begin) } }), class: "act" },
     ]);
     return [
@@ -107,6 +113,20 @@ export function accessPanel(kb, signal) {
       table([t("access.who"), t("keys.role"), t("access.on"), ""], rows, { label: t("health.access") }),
     ];
   }
+
+  /** What a binding is about: the base, a folder, or a document by its title. */
+  function place(resource, titles) {
+    if (!resource) return t("access.whole");
+    if (titles.has(resource)) return h("a", { href: href(kb, "document", [resource]) }, titles.get(resource));
+    return h("code", { class: "break" }, resource.replace(/^folder:/, ""));
+  }
+}
+
+/** Titles of the documents that bindings name, as far as the caller may read them. */
+async function titlesOf(kb, bindings, signal) {
+  const ids = [...new Set(bindings.map((one) => one.resource))].filter((id) => id && !id.startsWith("folder:"));
+  const found = await Promise.allSettled(ids.map((id) => api.document_(kb, id, signal)));
+  return new Map(found.flatMap((one, at) => (one.status === "fulfilled" ? [[ids[at], one.value.version.title || decodeEnd(one.value.version.source)]] : [])));
 }
 
 /** Ask whom to share with, and share: the base or a part of it, or the one document or folder that `what` names. */
