@@ -9,7 +9,7 @@ from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
 
-from kaijuan.cli import screen
+from kaijuan.cli import screen, understood
 from kaijuan.cli.tables import when
 from kaijuan.core.text.language import language_of
 
@@ -88,6 +88,8 @@ def trace(found: TraceView, *, full: bool) -> Iterator[RenderableType]:
     steps = {**found.timings, **found.answer_ms}
     if steps:
         yield Text("  ".join(f"{screen.line(name)} {spent:.0f} ms" for name, spent in steps.items()), style="dim")
+    for line in understood.lines(found.body.get("understanding", {})):
+        yield Text(screen.line(line), style="dim")
     for number, call in enumerate(found.calls, start=1):
         yield from _call(number, call, full=full)
     yield Text("\nanswer", style="bold")

@@ -64,6 +64,8 @@ class SearchRequest:
     """Whether filters may be read from the question."""
     use_model: bool = True
     """Whether the language model may be asked for the question in other words, where one is configured."""
+    chat: ChatModel | None = None
+    """Stands in for the configured language model, such as one that remembers what it was asked."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -108,7 +110,7 @@ async def search(context: Retrieval, request: SearchRequest, *, trace_id: str) -
             found, understanding, narrowed = await _find_or_relax(context, request, prepared)
             if context.routes.feedback:
                 query, found, understanding = await _fed_back(context, narrowed, query, found, understanding)
-        if context.chat is not None and request.use_model:
+        if (request.chat or context.chat) is not None and request.use_model:
             with telemetry.timed(timings, "reword"):
                 found, understanding = await _reworded(context, narrowed, query, found, understanding)
         with telemetry.timed(timings, "order"):
@@ -230,7 +232,8 @@ async def _reworded(
     context: Retrieval, request: SearchRequest, query: Query, found: _Found, understanding: Understanding
 ) -> tuple[_Found, Understanding]:
     """Search the question in other words too, where a language model was asked for them and gave any."""
-    if context.chat is None or context.index is None:
+    chat = request.chat or context.chat
+    if chat is None or context.index is None:
         return found, understanding
 
     async def look(text: str) -> list[str]:
@@ -239,7 +242,7 @@ async def _reworded(
 
     told = context.embedder.info.name in FITS
     understanding = await in_other_words(
-        context.chat,
+        chat,
         request.text,
         understanding,
         context.understanding,

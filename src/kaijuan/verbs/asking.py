@@ -13,8 +13,8 @@ from kaijuan.answer.telling import Told, tell
 from kaijuan.answer.writing import Writing
 from kaijuan.core import arguments
 from kaijuan.core.arguments import Filters, Moment
-from kaijuan.core.chat import ChatModel, Usage
-from kaijuan.core.chat_record import RecordedChat
+from kaijuan.core.chat import NOTHING, ChatModel
+from kaijuan.core.chat_record import ChatCall, RecordedChat
 from kaijuan.core.filter_language import format_filter
 from kaijuan.core.filters import Filter
 from kaijuan.core.ids import VersionId
@@ -108,26 +108,23 @@ class Asking(Reading, Recalling):
     ) -> AsyncGenerator[AnswerEvent, None]:
         """Yield the events of an answer made now; with `replay` in the model's place, and without a trace."""
 
-        spent: list[Usage] = []
-
-        async def find(more: Sequence[Filter], *, text: str = "", wide: bool = False) -> SearchResult:
-            again = bool(more or text or wide)
-            found = await self.search(
-                text or asked.question,
-                k=asked.k,
-                filters=[*asked.filters, *more],
-                as_of=asked.snapshot,
-                preset=asked.preset,
-                read_filters=asked.read_filters and not wide,
-                # A second look has words of its own already.
-                use_model=not (asked.extractive or again) and replay is None,
-            )
-            spent.append(found.trace.understanding.usage)
-            return found
-
         settings = self.config.answer
         model = replay or self.chat
         chat = RecordedChat(model, budget=settings.token_budget) if model and not asked.extractive else None
+        understanding = RecordedChat(model) if model and not asked.extractive else None
+
+        async def find(more: Sequence[Filter], *, text: str = "", wide: bool = False) -> SearchResult:
+            again = bool(more or text or wide)
+            request = await self._request(
+                text or asked.question,
+                asked.k,
+                [*asked.filters, *more],
+                asked.snapshot,
+                read_filters=asked.read_filters and not wide,
+                # A second look has words of its own already.
+                use_model=not (asked.extractive or again),
+            )
+            return await self._searched(replace(request, chat=understanding), asked.preset)
 
         async def prepare(found: SearchResult) -> Writing:
             assert chat is not None
@@ -139,10 +136,12 @@ class Asking(Reading, Recalling):
             async for event in events:
                 if isinstance(event, DoneEvent):
                     # What understanding asked of a model belongs to what the answer took.
-                    event = DoneEvent(replace(event.answer, usage=sum(spent, event.answer.usage)))
+                    spent = understanding.usage if understanding else NOTHING
+                    event = DoneEvent(replace(event.answer, usage=spent + event.answer.usage))
                 if isinstance(event, DoneEvent) and replay is None:
                     # Saved before the last event is out: who has it stops listening.
-                    await self._save_trace(asked, told, event.answer, chat)
+                    calls = [call for each in (understanding, chat) if each for call in each.calls]
+                    await self._save_trace(asked, told, event.answer, calls)
                 yield event
 
     async def _labels(self, found: SearchResult) -> dict[VersionId, Label]:
@@ -156,7 +155,7 @@ class Asking(Reading, Recalling):
             for id, version in versions.items()
         }
 
-    async def _save_trace(self, asked: Asked, told: Told, given: Answer, chat: RecordedChat | None) -> None:
+    async def _save_trace(self, asked: Asked, told: Told, given: Answer, calls: Sequence[ChatCall]) -> None:
         if told.result is None:
             raise StoreError("An answer without a search has no trace.")
         kb = await self._kb()
@@ -171,7 +170,7 @@ class Asking(Reading, Recalling):
             "model": given.model,
             "fallback": given.fallback,
             "usage": asdict(given.usage),
-            "calls": [asdict(call) for call in chat.calls] if chat else [],
+            "calls": [asdict(call) for call in calls],
             "answer_ms": dict(given.timings_ms),
         }
         trace = StoredTrace(id=told.result.trace.id, kb_id=kb.id, created_at=self._clock(), body=body)

@@ -11,11 +11,12 @@ import pytest
 from tests.unit.retrieve.understood import RECORDS, base
 
 from kaijuan import Kaijuan, telemetry
+from kaijuan.cli.understood import lines
 from kaijuan.core.chat import ChatRequest
 from kaijuan.errors import KaijuanError, ModelUnreachableError
 from kaijuan.retrieve.results import SearchResult
 from kaijuan.retrieve.understanding.anchors import anchors, lost
-from kaijuan.retrieve.understanding.asking import Asker
+from kaijuan.retrieve.understanding.asking import PURPOSE, Asker
 from kaijuan.retrieve.understanding.forms import PartForm
 from kaijuan.retrieve.understanding.kinds import kinds_of
 from kaijuan.retrieve.understanding.parts import arranged
@@ -316,3 +317,32 @@ async def test_a_follow_up_is_completed_from_what_was_said(
     chat = ScriptedChat([json.dumps({"question": said}, ensure_ascii=False)])
     found, dropped = await completed(Asker(chat=chat, seconds=5), question, before)
     assert (found, dropped) == (([said], 0) if kept else ([], 1))
+
+
+async def test_what_a_model_was_asked_about_a_question_is_in_the_trace_of_its_answer(tmp_path: Path) -> None:
+    async with base(tmp_path, understanding=ALWAYS) as engine:
+        rewrite = {"questions": ["报销步骤有哪些", "2031 年的报销步骤"]}
+
+        def say(request: ChatRequest) -> str | KaijuanError:
+            return "NOT_FOUND" if request.purpose != PURPOSE else saying(rewrite=rewrite)(request)
+
+        with_model(engine, say)
+        given = await engine.ask("报销流程是什么")
+        trace = await engine.trace(given.trace_id)
+        calls = trace.body["calls"]
+        assert isinstance(calls, list)
+        asked = [call for call in calls if call["purpose"] == PURPOSE]
+        assert any("报销步骤有哪些" in call["text"] for call in asked)
+        assert given.usage.calls == len(calls)
+        shown = list(lines(trace.body["understanding"]))  # type: ignore[arg-type] # a mapping, as it is stored
+        assert "other words: asked: always" in shown
+        assert "  rewrite: 报销步骤有哪些" in shown
+        assert "step rewrite: ok, 1 unusable" in shown
+        assert (await engine.replay_trace(given.trace_id)).same
+
+
+async def test_an_extractive_answer_asks_no_model_at_all(tmp_path: Path) -> None:
+    async with base(tmp_path, understanding=ALWAYS) as engine:
+        chat = with_model(engine, saying(rewrite={"questions": ["报销步骤有哪些"]}))
+        await engine.ask("报销流程是什么", extractive=True)
+        assert chat.asked == []
