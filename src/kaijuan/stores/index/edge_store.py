@@ -14,7 +14,7 @@ from kaijuan.index.ports import Abilities, Hit, Index, Point, PointHeader, Space
 from kaijuan.stores.index import checks, protocol
 from kaijuan.stores.index.client import OwnerClient
 
-_APPROXIMATE_ABOVE = 100_000
+_APPROXIMATE_ABOVE = 50_000
 """Kept equal to `qdrant_edge.APPROXIMATE_ABOVE` by a test; clients do not load the engine."""
 _Item = TypeVar("_Item")
 
