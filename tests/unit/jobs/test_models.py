@@ -5,12 +5,13 @@ from __future__ import annotations
 from collections.abc import AsyncIterator, Sequence
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from kaijuan.core.filters import EVERYTHING, at_snapshot
 from kaijuan.core.ids import ChunkId
-from kaijuan.core.snapshots import OPEN
+from kaijuan.core.snapshots import OPEN, Snapshot
 from kaijuan.errors import ModelError, SpaceMismatchError, UsageError
 from kaijuan.index.model_spaces import ModelSpace, ModelTrial, SpaceState
 from kaijuan.index.ports import Embedder, Index, Vectors
@@ -18,6 +19,7 @@ from kaijuan.index.rebuild import model_space_name, spec_of
 from kaijuan.index.settings import IndexSettings
 from kaijuan.jobs import models
 from kaijuan.jobs.spaces import Model
+from kaijuan.stores.index.memory import MemoryIndex
 from kaijuan.testing.embedders import HashEmbedder
 from kaijuan.testing.workshop import START, Workshop
 
@@ -274,3 +276,25 @@ async def test_gc_drops_points_of_every_space(shop: Workshop, other: Failing) ->
     report = await retention.collect(shop.ingest, await shop.kb(), settings)
     assert report.points > 0
     assert await _intervals(await _opened(shop, row, other)) == await _as_the_catalog_says(shop)
+
+
+async def test_every_space_is_flushed_before_readers_move(
+    shop: Workshop, other: Failing, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    row = await _built(shop, other)
+    told: list[str] = []
+    flush, publish = MemoryIndex.flush, shop.catalog.publish
+
+    async def flushed(index: MemoryIndex) -> None:
+        await flush(index)
+        told.append(index.spec.name)
+
+    async def published(*arguments: Any, **more: Any) -> Snapshot:
+        told.append("published")
+        return await publish(*arguments, **more)
+
+    monkeypatch.setattr(MemoryIndex, "flush", flushed)
+    monkeypatch.setattr(shop.catalog, "publish", published)
+    await shop.add({"fresh": "A fresh rule."})
+    before = told[: told.index("published")]
+    assert {(await shop.kb()).space, row.space} <= set(before)
