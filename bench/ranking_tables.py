@@ -120,5 +120,7 @@ def presets_table(result: Row) -> Iterator[str]:
                 f"| {built} | {name} | {times['p50']:.0f} / {times['p95']:.0f} / {times['p99']:.0f} | {row['cpu_ms']} "
                 f"| {many['count']} | {many['ms']['p50']:.0f} / {many['ms']['p99']:.0f} | {many['searches_a_second']} |"
             )
+    if "graph_recall" in took:
+        yield f"\nOf the nearest 50 chunks the graph of the optimised index finds {took['graph_recall']:.1%}."
     memory = took["plain"]["memory_mb"]
     yield "\nMemory: " + ", ".join(f"{role} {size} MB" for role, size in memory.items()) + "."
