@@ -49,7 +49,9 @@ def _report(found: ChunkReport) -> Iterator[str]:
     yield _table([], facts, kind="facts")
     yield "<h2>Lengths in tokens</h2>\n<table class=facts>"
     most = max(found.lengths.values(), default=1)
-    for low, number in found.lengths.items():
+    first, last = min(found.lengths, default=0), max(found.lengths, default=-1)
+    for low in range(first, last + 1, BUCKET):
+        number = found.lengths.get(low, 0)
         bar = f'<span class=bar style="width:{30 * number / most:.2f}em"></span>'
         yield f"<tr><td>{low} – {low + BUCKET - 1}</td><td>{bar} {number}</td></tr>"
     yield "</table>\n"
@@ -110,8 +112,8 @@ def _sides(one: Comparison, text: str) -> Iterator[str]:
 def _head(trial: Trial) -> str:
     found = trial.quality
     said = (
-        f"{len(found.tokens)} chunks, {found.parents} parents, {min(found.tokens, default=0)} to "
-        f"{max(found.tokens, default=0)} tokens, {len(found.cut)} cut structures, "
+        f"{screen.count(len(found.tokens), 'chunk')}, {screen.count(found.parents, 'parent')}, "
+        f"{min(found.tokens, default=0)} to {max(found.tokens, default=0)} tokens, {len(found.cut)} cut structures, "
         f"{found.parted_sentences} cut sentences, coverage {found.coverage:.2%}"
     )
     return f'{_safe(trial.strategy)}<div class="note">{_safe(said)}</div>'
