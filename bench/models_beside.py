@@ -93,11 +93,14 @@ async def _switched(engine: Kaijuan, golden: list[GoldenQuestion], times: int) -
 
     async def work() -> None:
         for _ in range(times):
-            for kept, call in ((forth, lambda: engine.switch_model("small")), (back, engine.roll_back_model)):
-                started = time.perf_counter()
-                await call()
-                kept.append(1000 * (time.perf_counter() - started))
-                await engine.search(golden[0].question)
+            started = time.perf_counter()
+            await engine.switch_model("small")
+            forth.append(1000 * (time.perf_counter() - started))
+            await engine.search(golden[0].question)
+            started = time.perf_counter()
+            await engine.roll_back_model()
+            back.append(1000 * (time.perf_counter() - started))
+            await engine.search(golden[0].question)
 
     async def ask(at: int) -> str:
         found = await engine.search(golden[at % len(golden)].question)

@@ -62,7 +62,7 @@ async def measured(options: argparse.Namespace) -> dict[str, Any]:
         with Watch(bench.home):
             work = both(index.optimise(), grow(bench, index, documents, documents + extra))
             await phase(f"optimising, {extra * clusters.CHUNKS_A_DOCUMENT} chunks published meanwhile", work)
-        await engine.indexes.stop_owner()
+        await engine.indexes.stop_owner()  # type: ignore[attr-defined]
         await ask(0)
         memory["started anew"] = owner_mb(bench.home)
         rows = [watched.row() for watched in phases]

@@ -9,6 +9,7 @@ import subprocess
 import sys
 from collections.abc import AsyncIterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -102,7 +103,7 @@ async def test_a_share_of_the_questions_goes_to_both_and_both_are_kept(base: Kai
     assert "model" not in given.trace.settings
     [trial] = await _trials(base)
     assert trial["question"] == "hotel limit in Porto"
-    assert [one["chunk_id"] for one in trial["before"]] == [one.chunk_id for one in given.passages]  # type: ignore[index, union-attr]
+    assert [one["chunk_id"] for one in trial["before"]] == [one.chunk_id for one in given.passages]
     assert trial["after"]
     assert trial["answered"] is False
 
@@ -110,14 +111,14 @@ async def test_a_share_of_the_questions_goes_to_both_and_both_are_kept(base: Kai
     given = await base.search("hotel limit in Bern")
     assert given.trace.settings["model"] == "light"
     trial = (await _trials(base, 2))[-1]
-    assert [one["chunk_id"] for one in trial["after"]] == [one.chunk_id for one in given.passages]  # type: ignore[index, union-attr]
+    assert [one["chunk_id"] for one in trial["after"]] == [one.chunk_id for one in given.passages]
 
     await base.try_model("light", 0)
     await base.search("hotel limit in Graz")
     assert len(await _trials(base, 2)) == 2
 
 
-async def _trials(base: Kaijuan, count: int = 1) -> list[dict[str, object]]:
+async def _trials(base: Kaijuan, count: int = 1) -> list[dict[str, Any]]:
     await asyncio.wait(base._trials or [asyncio.ensure_future(asyncio.sleep(0))])
     found = await base.model_trials("light")
     assert len(found) == count

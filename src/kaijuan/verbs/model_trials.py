@@ -78,7 +78,9 @@ class Trying(Wired):
         self, row: ModelSpace, request: SearchRequest, preset: str | None, given: SearchResult, spent: float
     ) -> None:
         """Ask the other of the two models, and keep what both found."""
-        work = self._search_serving(request, preset) if row.answers else self._search_with(row, request, preset)
+        # Nobody waits for it and nobody asked for it: it must cost nothing at a language model.
+        quiet = replace(request, chat=None, use_model=False)
+        work = self._search_serving(quiet, preset) if row.answers else self._search_with(row, quiet, preset)
         try:
             other, took = await timed(work)
         except KaijuanError as error:

@@ -195,7 +195,7 @@ class Modelling(Trying):
         return [GoldenQuestion(question=text) for text in texts if text.strip()]
 
     async def _asked_of_both(self, row: ModelSpace, golden: GoldenQuestion) -> Asked:
-        request = await self._request(golden.question, _GOLDEN_K, (), None, cut=False)
+        request = await self._request(golden.question, _GOLDEN_K, (), None, cut=False, use_model=False)
         one, ms_before = await timed(search(await self._retrieval(request.kb), request, trace_id=new_id()))
         two, ms_after = await timed(self._search_with(row, request))
         right = set(golden.relevant)

@@ -7,8 +7,10 @@ after another is the order that callers are promised. Copying and optimising run
 from __future__ import annotations
 
 import asyncio
+import ctypes
 import sys
 from collections.abc import Awaitable, Callable, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -241,6 +243,8 @@ class Service:
         retired, former = space.shard, space.card
         space.shard, space.card = successor, following
         retired.close()
+        del retired
+        _give_back_memory()
         await asyncio.to_thread(self._folder.remove_generation, former)
 
     async def close(self) -> None:
@@ -257,6 +261,12 @@ class Service:
         self._open.clear()
         if failures:
             raise failures[0]
+
+
+def _give_back_memory() -> None:
+    """Let the system have what the former shard held: glibc keeps freed memory for itself otherwise."""
+    with suppress(OSError, AttributeError):  # other C libraries have no such call
+        ctypes.CDLL(None).malloc_trim(0)
 
 
 def _catch_up(source: Shard, target: Shard, ids: list[ChunkId]) -> None:
