@@ -1,6 +1,6 @@
 """A base of ten thousand documents as it lives: taken in, killed and resumed, run again, changed, read meanwhile.
 
-    python -m bench.lifecycle --place FOLDER [--documents N] [--longest N] [--parts PART ...]
+    python -m bench.lifecycle [--place FOLDER] [--sizes DOCUMENTS:CHARACTERS ...] [--parts PART ...]
 
 The documents are those of bench/living.py. Vectors are a stub's (a hash of the text), so that what is measured is all
 the rest; `real` takes a part of the documents in with the onboard model. What was measured is kept in the folder and
@@ -22,6 +22,7 @@ from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any, TypeVar
 
 import numpy as np
@@ -112,7 +113,7 @@ class Place:
         """Return the command by which another process works at this place."""
         return [
             *(sys.executable, "-m", "bench.lifecycle", "--place", str(self.folder)),
-            *("--documents", str(self.documents), "--longest", str(self.longest)),
+            *("--sizes", f"{self.documents}:{self.longest}"),
         ]
 
     @asynccontextmanager
@@ -237,14 +238,17 @@ async def _timed(work: Callable[[], Awaitable[RunReport]]) -> tuple[float, RunRe
 
 async def fresh(place: Place) -> dict[str, Any]:
     """Change single documents and remove them; how long until a search says so?"""
-    changed, removed = [], []
+    changed, removed = list[float](), list[float]()
+    used = 0.0
     async with place.engine() as engine:
         await engine.search("warm")
         for number in range(3, min(place.documents, 1_000), 97):
             path = place.write(number, 7)
             started = time.perf_counter()
+            before = time.process_time()
             report = await engine.add([str(path)])
             assert report.updated == 1, report
+            used += time.process_time() - before
             found = await engine.search(living.code_of(number), cut=False)
             assert any(_says(passage.text, number, 7) for passage in found.passages)
             changed.append(time.perf_counter() - started)
@@ -255,7 +259,13 @@ async def fresh(place: Place) -> dict[str, Any]:
             removed.append(time.perf_counter() - started)
             place.write(number, 1)
             await engine.add([str(path)])
-    return {"changes": len(changed), "changed_s": spread(changed), "removed_s": spread(removed)}
+    each = round(used / len(changed), 3)
+    return {
+        "changes": len(changed),
+        "engine_processor_seconds_a_change": each,
+        "changed_s": spread(changed),
+        "removed_s": spread(removed),
+    }
 
 
 def _says(text: str, number: int, edition: int) -> bool:
@@ -416,24 +426,8 @@ async def real(place: Place, documents: int) -> dict[str, Any]:
     }
 
 
-def main() -> None:
-    """Measure the parts that are wanted and print what is known of all."""
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else "")
-    parser.add_argument("--place", type=Path, required=True)
-    parser.add_argument("--documents", type=int, default=10_000)
-    parser.add_argument("--longest", type=int, default=living.LONGEST)
-    parser.add_argument("--real-documents", type=int, default=500)
-    parser.add_argument("--parts", nargs="*", choices=PARTS, default=PARTS)
-    parser.add_argument("--reader", type=Path, help=argparse.SUPPRESS)
-    parser.add_argument("--killed", type=Path, help=argparse.SUPPRESS)
-    options = parser.parse_args()
-    place = Place(options.place, options.documents, options.longest)
-    if options.reader:
-        asyncio.run(reader(place, options.reader))
-        return
-    if options.killed:
-        asyncio.run(killed(place, options.killed))
-        return
+def one_base(place: Place, parts: Sequence[str], real_documents: int) -> dict[str, Any]:
+    """Measure one base, or return what was measured of it before."""
     place.folder.mkdir(parents=True, exist_ok=True)
     written(place)
     journal = Journal(place.folder / "measured.json")
@@ -443,20 +437,50 @@ def main() -> None:
         "fresh": lambda: fresh(place),
         "readers": lambda: readers(place),
         "resume": lambda: resume(place),
-        "real": lambda: real(place, options.real_documents),
+        "real": lambda: real(place, real_documents),
     }
-    result: dict[str, Any] = {"machine": machine(), "documents": options.documents, "longest": options.longest}
-    for part in PARTS:
-        if part in options.parts:
-            row = journal.row(part, lambda part=part: _measured(work[part]))  # type: ignore[misc] # mypy: a default
-            print(part, json.dumps(row, ensure_ascii=False), file=sys.stderr, flush=True)
-            result[part] = row
-    print(json.dumps(result, indent=1, ensure_ascii=False))
+    base: dict[str, Any] = {"documents": place.documents, "longest": place.longest}
+    for part in parts:
+        row = journal.row(part, lambda part=part: _measured(work[part]))  # type: ignore[misc] # mypy: a default
+        print(part, json.dumps(row, ensure_ascii=False), file=sys.stderr, flush=True)
+        base[part] = row
+    return base
 
 
 def _measured(work: Callable[[], Awaitable[dict[str, Any]]]) -> dict[str, Any]:
     row: dict[str, Any] = asyncio.run(work())  # type: ignore[arg-type] # a coroutine
     return row | {"load_average": round(os.getloadavg()[1], 1)}
+
+
+def _size(text: str) -> tuple[int, int]:
+    documents, _, longest = text.partition(":")
+    return int(documents), int(longest or living.LONGEST)
+
+
+def main() -> None:
+    """Measure the bases and parts that are wanted and print what is known of all."""
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else "")
+    parser.add_argument("--place", type=Path, help="kept, so that it goes on where it was stopped")
+    parser.add_argument("--sizes", nargs="+", type=_size, default=[(10_000, living.LONGEST)])
+    parser.add_argument("--parts", nargs="*", choices=PARTS, default=PARTS)
+    parser.add_argument("--real-documents", type=int, default=500)
+    parser.add_argument("--reader", type=Path, help=argparse.SUPPRESS)
+    parser.add_argument("--killed", type=Path, help=argparse.SUPPRESS)
+    options = parser.parse_args()
+    if options.reader or options.killed:
+        place = Place(options.place, *options.sizes[0])
+        asyncio.run(reader(place, options.reader) if options.reader else killed(place, options.killed))
+        return
+    with TemporaryDirectory() as spare:
+        bases = [
+            one_base(
+                Place((options.place or Path(spare)) / f"{size[0]}-{size[1]}", *size),
+                options.parts,
+                options.real_documents,
+            )
+            for size in options.sizes
+        ]
+    print(json.dumps({"machine": machine(), "bases": bases}, indent=1, ensure_ascii=False))
 
 
 if __name__ == "__main__":

@@ -125,7 +125,7 @@ async def test_a_source_that_failed_is_tried_again_where_that_can_help(shop: Wor
         report = await shop.add({"a": "A rule that holds."})
         return replace(report, failed=(Failed(source="https://x/", code=code, message="The host is away."),))
 
-    bench.perform = partly  # type: ignore[method-assign]
+    bench.perform = partly  # type: ignore[method-assign, assignment]
     await bench.put("a")
     done = await (await bench.worker()).one()
     assert done is not None
@@ -166,7 +166,7 @@ async def test_who_stops_a_worker_does_not_mean_its_job(shop: Workshop) -> None:
         await asyncio.Event().wait()
         raise AssertionError
 
-    bench.perform = hang  # type: ignore[method-assign]
+    bench.perform = hang  # type: ignore[method-assign, assignment]
     await bench.put("a")
     working = asyncio.create_task((await bench.worker()).one())
     await begun.wait()
@@ -199,7 +199,7 @@ async def test_who_lost_a_job_stops_working_on_it(shop: Workshop) -> None:
         await asyncio.Event().wait()
         raise AssertionError
 
-    bench.perform = hang  # type: ignore[method-assign]
+    bench.perform = hang  # type: ignore[method-assign, assignment]
     await bench.put("a")
     working = asyncio.create_task((await bench.worker()).one())
     await begun.wait()
