@@ -10,11 +10,11 @@ Row = dict[str, Any]
 
 def kills_table(result: Row) -> Iterator[str]:
     """Yield the rows of bench/kills.py."""
-    runs = result["runs"] if "runs" in result else [result]
+    runs = result.get("runs", [result])
     verbs = list(runs[0]["kills"])
     yield (
-        "Processes ended (SIGKILL) at random moments of each verb, in one home that lives through all of them; one time "
-        "in three the index owner as well. After each kill readers at head saw a whole snapshot, the verb ended well "
+        "Processes ended (SIGKILL) at random moments of each verb, in one home that lives through all of them; one "
+        "time in three the index owner as well. After each kill readers at head saw a whole snapshot, the verb ended well "
         "when asked for again, every document was there once, and `doctor --deep` found nothing. Readers asked all the "
         "time.\n"
     )

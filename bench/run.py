@@ -18,6 +18,7 @@ from pathlib import Path
 from typing import Any
 
 from bench.chunk_tables import chunk_study_table
+from bench.living_tables import kills_table, lifecycle_table
 from bench.parsing_tables import fuzz_table, parsing_peers_table, parsing_table
 from bench.peers.tables import peers_table
 from bench.ranking_tables import presets_table, train_reranker_table
@@ -232,6 +233,14 @@ BENCHES = (
         quick=(str(DATA / "xquad_zh_en"), "--limit", "50"),
         table=fusion_table,
     ),
+    Bench(
+        name="lifecycle",
+        title="A base that lives",
+        full=(),
+        quick=("--sizes", "60:4000", "--real-documents", "3"),
+        table=lifecycle_table,
+    ),
+    Bench(name="kills", title="Killed at random moments", full=(), quick=("--kills", "5"), table=kills_table),
     Bench(
         name="updating",
         title="Readers while documents are updated",
