@@ -14,7 +14,7 @@ def kills_table(result: Row) -> Iterator[str]:
     verbs = list(runs[0]["kills"])
     yield (
         "Processes ended (SIGKILL) at random moments of each verb, in one home that lives through all of them; one "
-        "time in three the index owner as well. After each kill readers at head saw a whole snapshot, the verb ended well "
+        "time in three the index owner as well. After each kill readers saw a whole snapshot, the verb ended well "
         "when asked for again, every document was there once, and `doctor --deep` found nothing. Readers asked all the "
         "time.\n"
     )
