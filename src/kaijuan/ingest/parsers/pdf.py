@@ -131,7 +131,8 @@ def _open(data: bytes, name: str) -> Any:
         code = getattr(error, "err_code", None)
         if code in {pdfium.FPDF_ERR_PASSWORD, pdfium.FPDF_ERR_SECURITY} or "password" in str(error).lower():
             raise EncryptedDocumentError(f"{name} is protected with a password.") from error
-        raise BrokenDocumentError(f"{name} is not a readable PDF: {str(error).rstrip(".")}.") from error
+        said = str(error).rstrip(".")
+        raise BrokenDocumentError(f"{name} is not a readable PDF: {said}.") from error
     if not 0 < len(document) <= _MOST_PAGES:
         count = len(document)
         document.close()
