@@ -159,9 +159,12 @@ class TestTables:
         rows = [line for child in said(document, cut(word, document)) for line in child.split("\n") if "第" in line]
         assert rows == self.ROWS.split("\n")
 
-    def test_later_pieces_keep_the_names_of_the_columns(self) -> None:
+    @pytest.mark.parametrize(
+        "word", ["table", "recursive", "structural", "semantic", "judged", "legal", "code", "sentence_window"]
+    )
+    def test_later_pieces_keep_the_names_of_the_columns(self, word: str) -> None:
         document = read(f"# 报表\n\n{self.TABLE}")
-        found = children(cut("table", document))
+        found = children(cut(word, document))
         assert len(found) > 2
         assert found[0].title_path == ()
         assert all(draft.title_path == ("名称 | 数量 | 说明",) for draft in found[1:])
@@ -282,6 +285,17 @@ class TestLists:
         assert all(draft.title_path[-1] == "申请时须提交下列材料：" for draft in found[1:])
         assert sum(text.count("材料") for text in texts) == 31
         assert all(re.match(r"[-•*]|\s*[-•*]", text) for text in texts[1:])
+
+    @pytest.mark.parametrize("word", ["recursive", "structural", "semantic", "judged", "legal", "sentence_window"])
+    def test_later_pieces_keep_the_lead_in_whatever_cut_them(self, word: str) -> None:
+        items = "\n".join(f"- 材料{n}：{'复印件一份并加盖公章' * 2}" for n in range(40))
+        document = read(f"# 申请\n\n前文。\n\n申请时须提交下列材料：\n\n{items}\n\n后文说别的事。")
+        found = children(cut(word, document))
+        begun = document[0].index("材料0")
+        later = [draft for draft in found if begun < draft.span.start < document[0].index("后文")]
+        assert len(later) > 1
+        assert {draft.title_path[-1] for draft in later} == {"申请时须提交下列材料："}
+        assert "申请时须提交下列材料：" not in found[0].title_path
 
     def test_a_short_nested_list_is_whole(self) -> None:
         document = read("须提交：\n\n- 甲\n  - 甲一\n  - 甲二\n- 乙\n\n后文。")

@@ -15,6 +15,7 @@ from functools import partial
 from kaijuan.core.documents import Block, BlockKind
 from kaijuan.core.spans import Span
 from kaijuan.ingest.chunkers.atomic import leading
+from kaijuan.ingest.chunkers.keeping import kept
 from kaijuan.ingest.chunkers.outlining import outline_of
 from kaijuan.ingest.chunkers.split import Cuts, blank_line_cuts, line_cuts
 from kaijuan.ingest.chunkers.structural import section_units
@@ -36,11 +37,11 @@ class CodeChunker:
     @property
     def fingerprint(self) -> str:
         """Name, version, sizes, and the grammars that are installed."""
-        return f"{strategy_mark('code', 1, self._settings)}/{grammars_mark()}"
+        return f"{strategy_mark('code', 2, self._settings)}/{grammars_mark()}"
 
     def chunk(self, text: str, blocks: Sequence[Block], tokenizer: Tokenizer) -> list[ChunkDraft]:
         """Return parents, each followed by its children, in reading order."""
-        return drafts_of(text, list(_units(text, blocks)), tokenizer, self._settings)
+        return kept(text, blocks, drafts_of(text, list(_units(text, blocks)), tokenizer, self._settings))
 
 
 def _units(text: str, blocks: Sequence[Block]) -> Iterator[Unit]:

@@ -11,6 +11,7 @@ from collections.abc import Iterator, Sequence
 from kaijuan.core.documents import Block
 from kaijuan.core.spans import Span
 from kaijuan.errors import UsageError
+from kaijuan.ingest.chunkers.keeping import kept
 from kaijuan.ingest.chunkers.measure import Ruler, Rulers
 from kaijuan.ingest.chunkers.sections import shared_depth
 from kaijuan.ingest.chunkers.sentence_runs import Run, runs_of
@@ -58,7 +59,7 @@ class JudgedChunker:
                 inside = tuple(clipped(text, run.section.blocks, span.start, span.end))
                 path = run.section.path
                 units.append(Unit(span=span, path=path, blocks=inside, parent=path[:depth]))
-        return drafts_of(text, units, tokenizer, self._settings)
+        return kept(text, blocks, drafts_of(text, units, tokenizer, self._settings))
 
     def _segments(self, text: str, run: Run, ruler: Ruler, judge: Judge) -> Iterator[tuple[int, int]]:
         items, least = run.items, self._settings.child_tokens // _SMALLEST

@@ -9,6 +9,7 @@ from collections.abc import Iterator, Sequence
 
 from kaijuan.core.documents import Block
 from kaijuan.ingest.chunkers.articles import articles
+from kaijuan.ingest.chunkers.keeping import kept
 from kaijuan.ingest.chunkers.split import Cuts, clause_cuts, line_cuts, matches, sentence_cuts
 from kaijuan.ingest.chunkers.structural import section_units
 from kaijuan.ingest.chunkers.units import Unit, clipped, drafts_of, strategy_mark
@@ -30,11 +31,11 @@ class LegalChunker:
     @property
     def fingerprint(self) -> str:
         """Name, version and sizes."""
-        return strategy_mark("legal", 1, self._settings)
+        return strategy_mark("legal", 2, self._settings)
 
     def chunk(self, text: str, blocks: Sequence[Block], tokenizer: Tokenizer) -> list[ChunkDraft]:
         """Return parents, each followed by its children, in reading order."""
-        return drafts_of(text, list(_units(text, blocks)), tokenizer, self._settings)
+        return kept(text, blocks, drafts_of(text, list(_units(text, blocks)), tokenizer, self._settings))
 
 
 def _units(text: str, blocks: Sequence[Block]) -> Iterator[Unit]:

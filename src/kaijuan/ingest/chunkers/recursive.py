@@ -12,6 +12,7 @@ from dataclasses import dataclass, replace
 
 from kaijuan.core.documents import Block, BlockKind, ChunkLevel
 from kaijuan.core.spans import Span, trim
+from kaijuan.ingest.chunkers.keeping import kept
 from kaijuan.ingest.chunkers.measure import Ruler, in_number, safe_cut
 from kaijuan.ingest.chunkers.sections import Section, sections, shared_depth
 from kaijuan.ingest.chunkers.split import Piece, clause_cuts, grouped, piece_groups, sentence_cuts, split_section
@@ -20,7 +21,7 @@ from kaijuan.ingest.ports import ChunkDraft, Tokenizer
 from kaijuan.ingest.settings import CutSettings
 
 NAME = "recursive"
-VERSION = 2
+VERSION = 3
 _SENTENCE_REACH = 400
 """Characters before the overlap in which a sentence start is looked for, so that the first one found is real."""
 _SENTENCE_ENDS = frozenset('。！？.!?…；;"”’』」)）')
@@ -63,7 +64,7 @@ class RecursiveChunker:
             ]
             for parent in self._parents(text, ruler, made):
                 drafts.extend(self._drafts(text, parent, ruler, len(drafts)))
-        return drafts
+        return kept(text, blocks, drafts)
 
     def _parents(self, text: str, ruler: Ruler, sections: Sequence[tuple[_Paths, list[Piece]]]) -> list[list[_Core]]:
         """Return the children of each parent in order."""

@@ -12,6 +12,7 @@ from collections.abc import Iterator, Sequence
 from kaijuan.core.documents import Block
 from kaijuan.core.spans import Span
 from kaijuan.errors import UsageError
+from kaijuan.ingest.chunkers.keeping import kept
 from kaijuan.ingest.chunkers.measure import Ruler, Rulers
 from kaijuan.ingest.chunkers.sections import shared_depth
 from kaijuan.ingest.chunkers.sentence_runs import Run, runs_of
@@ -39,7 +40,7 @@ class SemanticChunker:
     @property
     def fingerprint(self) -> str:
         """Name, version and sizes; the embedder is part of the pipeline's."""
-        return strategy_mark("semantic", 1, self._settings)
+        return strategy_mark("semantic", 2, self._settings)
 
     def chunk(self, text: str, blocks: Sequence[Block], tokenizer: Tokenizer) -> list[ChunkDraft]:
         """Return parents, each followed by its children, in reading order. UsageError without `similarity`."""
@@ -60,7 +61,7 @@ class SemanticChunker:
                 inside = tuple(clipped(text, run.section.blocks, span.start, span.end))
                 path = run.section.path
                 units.append(Unit(span=span, path=path, blocks=inside, parent=path[:depth]))
-        return drafts_of(text, units, tokenizer, self._settings)
+        return kept(text, blocks, drafts_of(text, units, tokenizer, self._settings))
 
     def _likeness(self, text: str, runs: Sequence[Run], similarity: Similarity) -> list[list[float]]:
         """Return for every place between items how like the two before are to the two after; one call a document."""

@@ -7,6 +7,7 @@ from collections.abc import Iterator, Sequence
 
 from kaijuan.core.documents import ATOMIC_KINDS, Block, BlockKind, ChunkLevel
 from kaijuan.core.spans import Span, trim
+from kaijuan.ingest.chunkers.keeping import kept
 from kaijuan.ingest.chunkers.measure import Ruler, Rulers
 from kaijuan.ingest.chunkers.sections import Section, sections
 from kaijuan.ingest.chunkers.split import Piece, clause_cuts, sentence_cuts, split_section, split_span
@@ -27,7 +28,7 @@ class SentenceWindowChunker:
     @property
     def fingerprint(self) -> str:
         """Name, version and sizes."""
-        return strategy_mark("sentence_window", 1, self._settings)
+        return strategy_mark("sentence_window", 2, self._settings)
 
     def chunk(self, text: str, blocks: Sequence[Block], tokenizer: Tokenizer) -> list[ChunkDraft]:
         """Return windows, each followed by the sentences that are read with it, in reading order."""
@@ -42,7 +43,7 @@ class SentenceWindowChunker:
             children = list(self._sentences(text, part, ruler))
             for window, run in itertools.groupby(self._windows(children, ruler), key=lambda pair: pair[0]):
                 drafts.extend(_drafts(text, window, [child for _, child in run], path, ruler, len(drafts)))
-        return drafts
+        return kept(text, blocks, drafts)
 
     def _sentences(self, text: str, blocks: Sequence[Block], ruler: Ruler) -> Iterator[Span]:
         """Yield the sentences; a heading goes with the first of them, tables, code and lists by their own rules."""

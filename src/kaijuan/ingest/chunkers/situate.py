@@ -43,7 +43,8 @@ def situated(facts: Facts, path: Sequence[str], names: Sequence[str], body: str)
     title = facts.title.strip()
     about = [name for name in names if name.lower() not in lower and name not in title][:_NAMED]
     date = next((str(facts.metadata[name]) for name in _DATES if facts.metadata.get(name)), "")
-    section = path[-1].strip() if path else ""
+    # The columns of a long table stand in the path, too.
+    section = next((name.strip() for name in reversed(path) if " | " not in name), "")
     if facts.language == "zh":
         said = [f"出自《{title}》"] if title else []
         said += [f"日期 {date}"] if date else []

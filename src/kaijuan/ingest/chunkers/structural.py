@@ -9,6 +9,7 @@ from collections.abc import Iterator, Sequence
 
 from kaijuan.core.documents import Block
 from kaijuan.core.spans import Span
+from kaijuan.ingest.chunkers.keeping import kept
 from kaijuan.ingest.chunkers.sections import sections, shared_depth
 from kaijuan.ingest.chunkers.units import Unit, drafts_of, strategy_mark
 from kaijuan.ingest.ports import ChunkDraft, Tokenizer
@@ -24,11 +25,11 @@ class StructuralChunker:
     @property
     def fingerprint(self) -> str:
         """Name, version and sizes."""
-        return strategy_mark("structural", 1, self._settings)
+        return strategy_mark("structural", 2, self._settings)
 
     def chunk(self, text: str, blocks: Sequence[Block], tokenizer: Tokenizer) -> list[ChunkDraft]:
         """Return parents, each followed by its children, in reading order."""
-        return drafts_of(text, list(section_units(text, blocks)), tokenizer, self._settings)
+        return kept(text, blocks, drafts_of(text, list(section_units(text, blocks)), tokenizer, self._settings))
 
 
 def section_units(text: str, blocks: Sequence[Block], *, leads: bool = False) -> Iterator[Unit]:
