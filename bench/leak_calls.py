@@ -69,12 +69,12 @@ class Caller:
 
     def calls(self, count: int) -> Iterator[Call]:
         """Yield calls: every operation and tool by everybody in turn, until there are enough."""
-        operations = [
+        operations: list[tuple[str, str, Json]] = [
             (method, path, operation)
             for path, methods in self._document["paths"].items()
             for method, operation in methods.items()
         ]
-        turns = itertools.cycle([*operations, *self._tools])
+        turns: Iterator[tuple[str, str, Json] | Json] = itertools.cycle([*operations, *self._tools])
         made = 0
         while made < count:
             turn = next(turns)
@@ -95,7 +95,9 @@ class Caller:
                 filled = filled.replace(f"{{{name}}}", quote(str(self._named(name, schema, path)), safe=""))
             elif one["in"] == "query" and (one.get("required") or self._chance.random() < 0.5):
                 query[name] = self._named(name, schema, path)
-        kind, told = next(iter(operation.get("requestBody", {}).get("content", {}).items()), ("", {}))
+        bodies: Json = operation.get("requestBody", {}).get("content", {})
+        kind = next(iter(bodies), "")
+        told: Json = bodies.get(kind, {})
         body = self._value("", told.get("schema", {}), path) if kind else None
         return Call(user, method.upper(), filled, query, body, kind, f"{method} {path}")
 

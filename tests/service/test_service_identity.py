@@ -277,7 +277,7 @@ async def test_tokens_that_are_wrong_in_any_way_are_refused(trusting: Served, pr
         "another's key": provider.token(key=stranger),
         "unknown key": provider.token(kid="two"),
         "another algorithm": provider.token(key=elliptic, algorithm="ES256"),
-        "unsigned": jwt.encode({"iss": ISSUER, "aud": AUDIENCE, "sub": "rita", "exp": now + 300}, None, "none"),
+        "unsigned": jwt.encode({"iss": ISSUER, "aud": AUDIENCE, "sub": "rita", "exp": now + 300}, "", "none"),
         "a name that is none": provider.token(sub="a\x00b"),
         "changed": provider.token()[:-4] + "AAAA",
     }

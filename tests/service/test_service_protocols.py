@@ -160,7 +160,7 @@ async def test_tools_over_http_are_what_the_caller_may_read(address: str, keys: 
         assert "4711" not in json.dumps(found)
         closed = await assistant.call_tool("read_document", {"document": "vault.md"})
         assert closed.is_error
-        assert "not_found" in closed.content[0].text
+        assert "not_found" in str(closed.content[0])
     async with _assistant(address, keys["olga"]) as owner:
         assert "4711" in json.dumps(_told(await owner.call_tool("read_document", {"document": "vault.md"})))
 

@@ -6,7 +6,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol
 
-from kaijuan.core.arguments import Moment
 from kaijuan.retrieve.results import SearchResult
 from kaijuan.verbs.shapes import search_shape
 
@@ -14,6 +13,9 @@ _TOLD = (
     *("source", "title", "title_path", "pages", "span", "document_id", "version_id", "chunk_id"),
     *("rank", "score", "evidence", "validity"),
 )
+
+
+Moment = int | float | str | None
 
 
 class Base(Protocol):

@@ -53,8 +53,8 @@ class Bench:
 
     async def base(self, context: Context[Any, Any], kb: str) -> Kaijuan:
         """Return the engine for a base as the caller may read it."""
-        request = context.request_context.request
-        who = self.who or request.scope[_SCOPE_KEY]
+        request: Any = context.request_context.request  # of whoever calls over HTTP; None on standard input
+        who: Who = self.who or request.scope[_SCOPE_KEY]
         name = kb or await self._only(who)
         if self.who is not None:
             if Action.READ not in await self.service.gate.actions(who, name):
