@@ -45,7 +45,7 @@ from kaijuan.evals.answers.sets import Wishes, load
 from kaijuan.evals.bases import evals_folder, open_base
 from kaijuan.index.ports import Vectors
 from kaijuan.retrieve.results import Passage
-from kaijuan.verbs.wiring import make_embedder
+from kaijuan.verbs.embedders import make_embedder
 
 NEIGHBOURS = 4
 """Hundredths to both sides of a threshold that count with it."""
@@ -58,11 +58,11 @@ FOREIGN_ANY = ("distinct",)
 The others added nothing beside these, or got the wrong sign."""
 SMALL = 12
 """Documents of a small base. What is near by chance grows with a base: a fit on large ones alone refuses too much."""
-PRUDENCE = {"own": 1.65, "foreign": 15.0}
+PRUDENCE = {"own": 1.65, "own, any model": 2.5, "foreign": 15.0}
 """What a wrong answer costs beside a wrong refusal, for the threshold. Across languages a reader cannot check as well,
-and cosines tell less."""
-STRANGERS = 0.95
-"""Share of questions that a base is not about which is refused at the threshold, in every set."""
+and cosines tell less; nor without the cosines of a known model."""
+STRANGERS = 0.98
+"""Share of questions that a base is not about which is refused at the threshold."""
 SETS = ("cmrc2018_zh", "drcd_zht", "xquad_zh_en", "clapnq_en", "xquad_across")
 TARGET = Path(__file__).parent.parent / "src/kaijuan/answer/sufficiency.json"
 Floats = npt.NDArray[np.float64]
@@ -232,16 +232,14 @@ def threshold_of(cases: Sequence[Case], p: Floats, prudence: float, *, safe: boo
 
 
 def safe_for_strangers(cases: Sequence[Case], p: Floats) -> float:
-    """Return the lowest threshold at which every set refuses STRANGERS of the questions that it is not about."""
-    lowest = 0.0
-    for group in sorted({case.group for case in cases}):
-        theirs = sorted(
-            value for case, value in zip(cases, p, strict=True) if (case.group, case.kind) == (group, "other")
-        )
-        allowed = int((1.0 - STRANGERS) * len(theirs) + 1e-9)
-        if len(theirs) > allowed:
-            lowest = max(lowest, theirs[len(theirs) - 1 - allowed] + 0.01)
-    return lowest
+    """Return the lowest threshold at which STRANGERS of the questions that the whole corpora are not about, of all
+    sets together, are refused."""
+    theirs = [
+        float(value)
+        for case, value in zip(cases, p, strict=True)
+        if case.kind == "other" and not case.group.endswith("_small")
+    ]
+    return float(np.quantile(theirs, STRANGERS)) if theirs else 0.0
 
 
 def balanced(cases: Sequence[Case], p: Floats, threshold: float, prudence: float) -> float:
@@ -334,7 +332,8 @@ async def run(options: argparse.Namespace) -> dict[str, Any]:
             fitted = fit(mine, chosen)
             # Without cosines strangers cannot be told so well: nearly everything would be refused.
             safe = model != "any" and not foreign
-            threshold = threshold_of(mine, probabilities(mine, fitted), PRUDENCE[side], safe=safe)
+            prudence = PRUDENCE["own, any model" if model == "any" and not foreign else side]
+            threshold = threshold_of(mine, probabilities(mine, fitted), prudence, safe=safe)
             part = {"coefficients": fitted[0], "intercept": fitted[1], "threshold": threshold}
             models.setdefault(model, {})[side] = part
             tables.setdefault(model, {})[side] = report(mine, chosen, threshold)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping, Sequence
 
-from kaijuan.answer.extract import ADDS, Read, Scored, coverage, near_miss, rarities, same
+from kaijuan.answer.extract import ADDS, Read, Scored, alike, coverage, near_miss, rarities, same
 from kaijuan.answer.question import AnchorKind, Question
 from kaijuan.answer.settings import AnswerSettings
 from kaijuan.answer.units import Unit
@@ -16,7 +16,7 @@ _STEPS = 400
 _FIRST_STEP = re.compile(r"首先|先|第一|步骤一|步驟一|first\b|step 1|to begin", re.IGNORECASE)
 TIED = 0.93
 """Share of the best score from which a sentence is shown beside the best whatever it adds: which of the two answers
-cannot be told."""
+cannot be told. Not where both speak of the same thing: then the best is the one that fits."""
 _LEANS = re.compile(
     r"(?:这|這|该|該|此|其|他|她|它|牠|祂|从此|從此|同年|同月|同日|当时|當時|当年|當年|后者|後者|前者|之后|之後|随后|隨後|次年|翌年|不过|不過|但|因此|所以|于是|於是)"
     r"|(?:he|she|it|they|his|her|its|their|this|that|these|those|there|then|the (?:latter|former)|such|in (?:this|that)"
@@ -50,7 +50,7 @@ def choose(
     for item in ranked:
         if len(chosen) >= most or item.score < floor:
             break
-        tied = not question.how and item.score >= TIED * ranked[0].score
+        tied = not question.how and item.score >= TIED * ranked[0].score and not alike(ranked[0].read, item.read)
         if _new(item, chosen) and _belongs(question, item, chosen) and (tied or _adds(rarity, item, chosen)):
             chosen.append(item)
     for item in list(chosen):

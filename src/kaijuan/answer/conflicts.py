@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from kaijuan.answer.checking.compare import compare
-from kaijuan.answer.extract import Read, Scored
+from kaijuan.answer.extract import Read, Scored, words_of
 from kaijuan.answer.named import is_beside
 from kaijuan.answer.question import Question
 from kaijuan.answer.units import file_name, one_line
@@ -146,7 +146,7 @@ def _day(text: str) -> tuple[int, int, int] | None:
 
 def _otherwise(old: Read, new: Read) -> bool:
     """Say whether two units rule the same thing differently: with other numbers, or other words in the same place."""
-    left, right = _words(old), _words(new)
+    left, right = words_of(old), words_of(new)
     fewest = min(len(left), len(right))
     if fewest < _FEWEST or len(left & right) < SHARED * fewest:
         return False
@@ -160,7 +160,3 @@ def _otherwise(old: Read, new: Read) -> bool:
 
 def _numbers(read: Read) -> frozenset[str]:
     return frozenset(re.findall(r"\d+(?:\.\d+)?", read.quote))
-
-
-def _words(read: Read) -> frozenset[str]:
-    return frozenset(key for key in read.terms if key[0] not in "~+#=<@" and not any(map(str.isdigit, key)))

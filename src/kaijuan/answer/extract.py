@@ -29,6 +29,9 @@ ADDS = 0.1
 """Share of the question that a further sentence must say beyond what the sentences before it say."""
 SAME = 0.8
 """Share of terms in common from which two units say the same."""
+ALIKE = 0.7
+"""Share of the shorter unit's words that another has which speaks of the same thing."""
+_FEWEST_WORDS = 3
 _ASKS = re.compile(r"[?？][\s”’\"')）]*\Z")
 
 
@@ -189,6 +192,18 @@ def near_miss(anchor: Anchor, read: Read) -> bool:
 def _stem(key: str) -> str:
     """Return a code with every digit made 0, which near misses share (err-0000)."""
     return "".join("0" if character.isdigit() else character for character in key)
+
+
+def alike(one: Read, other: Read) -> bool:
+    """Say whether two units speak of the same thing, whatever they say of it: most words of the shorter are shared."""
+    left, right = words_of(one), words_of(other)
+    fewest = min(len(left), len(right))
+    return fewest >= _FEWEST_WORDS and len(left & right) >= ALIKE * fewest
+
+
+def words_of(read: Read) -> frozenset[str]:
+    """Return the words of a unit, without numbers, codes and pairs of characters."""
+    return frozenset(key for key in read.terms if key[0] not in "~+#=<@" and not any(map(str.isdigit, key)))
 
 
 def same(one: Read, other: Read) -> bool:

@@ -13,7 +13,7 @@ from dataclasses import asdict, dataclass
 from functools import cache
 from importlib import resources
 
-from kaijuan.answer.extract import Read, Scored, coverage, rarities
+from kaijuan.answer.extract import Read, Scored, alike, coverage, rarities
 from kaijuan.answer.question import AnchorKind, Question
 from kaijuan.answer.units import Unit
 from kaijuan.answer.wanted import ValueKind
@@ -125,9 +125,9 @@ def features_of(
         typed=float(not _untyped(question, best)),
         missing=_missing(question, reads),
         relevance=max((passage.relevance for passage in passages), default=0.0),
-        lead=_lead([passage.relevance for passage in passages]),
+        lead=_lead(best, scored, passages),
         pairs=_pairs(question, best, reads),
-        margin=_margin([item.score for item in scored]),
+        margin=_margin(best, scored),
     )
 
 
@@ -142,11 +142,15 @@ def _untyped(question: Question, best: Scored) -> bool:
     return not wants.met(best.read.terms, best.read.quote)
 
 
-def _lead(relevances: Sequence[float]) -> float:
-    """Of passages that were cut for being weak, all that is known is that they lay far below."""
+def _lead(best: Scored, scored: Sequence[Scored], passages: Sequence[Passage]) -> float:
+    """Of passages that were cut for being weak, all that is known is that they lay far below.
+
+    Another edition that rules the same thing differently is no sign that nothing rules it.
+    """
+    places = sorted({item.read.unit.passage for item in scored})
+    rivals = {item.read.unit.passage for item in scored if alike(best.read, item.read)} - {best.read.unit.passage}
+    relevances = [passage.relevance for at, passage in zip(places, passages, strict=True) if at not in rivals]
     ranked = sorted((_log_odds(min(max(value, _SURE), 1 - _SURE)) for value in relevances), reverse=True)
-    if not ranked:
-        return 0.0
     after = ranked[1:4] or [ranked[0] - _CUT_LEAD]
     return ranked[0] - sum(after) / len(after)
 
@@ -162,10 +166,10 @@ def _pairs(question: Question, best: Scored, reads: Sequence[Read]) -> float:
     return _share_held([key for key in question.weights if key[0] == "~"], mine)
 
 
-def _margin(scores: Sequence[float]) -> float:
-    ranked = sorted(scores, reverse=True)
-    after = ranked[1:4] or [ranked[0] - _LONE_MARGIN]
-    return ranked[0] - sum(after) / len(after)
+def _margin(best: Scored, scored: Sequence[Scored]) -> float:
+    others = (item.score for item in scored if item is not best and not alike(best.read, item.read))
+    after = sorted(others, reverse=True)[:3] or [best.score - _LONE_MARGIN]
+    return best.score - sum(after) / len(after)
 
 
 def _known(question: Question, reads: Sequence[Read]) -> float:
