@@ -15,6 +15,7 @@ import pytest
 
 from kaijuan import Kaijuan
 from kaijuan.config import Config
+from kaijuan.core.filters import EVERYTHING
 from kaijuan.errors import NotFoundError, UsageError
 from kaijuan.index.model_spaces import SpaceState
 from kaijuan.testing.embedders import HashEmbedder
@@ -142,6 +143,18 @@ async def test_answers_of_a_model_on_trial_are_not_given_again(base: Kaijuan) ->
     assert (await base.ask("What is the hotel limit in Turin?", extractive=True)).cache != "exact"
     await base.try_model("light", 0)
     assert (await base.ask("What is the hotel limit in Turin?", extractive=True)).cache == "miss"
+
+
+async def test_a_former_index_that_differs_is_found_and_mended(base: Kaijuan) -> None:
+    row = await base.add_model("light")
+    index = await base._index_of(row)
+    lost = [header.id async for header in index.scan(EVERYTHING)][:2]
+    await index.delete(lost)
+    report = await base.doctor(deep=True)
+    assert [check.name for check in report.checks if not check.ok] == ["models"]
+    await base.doctor(repair=True)
+    assert (await base.doctor(deep=True)).ok
+    assert len({view.points for view in await base.models()}) == 1
 
 
 @pytest.mark.parametrize(

@@ -23,6 +23,8 @@ from kaijuan.errors import DocumentError, KaijuanError
 from kaijuan.index.catalog import KnowledgeBase
 from kaijuan.index.embed import Passages, embedded
 from kaijuan.index.ports import Index
+from kaijuan.index.rebuild import spec_of
+from kaijuan.index.reconcile import check
 from kaijuan.index.write import UNREADABLE
 from kaijuan.ingest.ports import SourceItem
 from kaijuan.jobs.doctor import Check
@@ -66,6 +68,7 @@ class Deep:
             "originals": self._originals,
             "orphans": self._orphans,
             "spaces": self._spaces,
+            "models": self._models,
             "vectors": self._vectors,
             "caches": self._caches,
         }
@@ -235,6 +238,24 @@ class Deep:
             return Check(name="spaces", ok=True, detail=f"{len(stray)} left by dead rebuilds are removed")
         detail = f"{len(mine) - len(stray)} in use" + (f", {len(stray)} left by a dead rebuild" if stray else "")
         return Check(name="spaces", ok=not stray, detail=detail, hint="Run `kaijuan doctor --deep --repair`.")
+
+    async def _models(self) -> Check:
+        """The indexes of models that do not serve are as the catalog says too: any of them may be switched to."""
+        ingest, spaces = self.ingest, self.ingest.spaces()
+        rows = await ingest.catalog.spaces_of_models(self.kb.id)
+        beside = [row for row in rows if row.is_followed and row.space != self.kb.space]
+        wrong = []
+        for row in beside:
+            embedder = spaces.model_of(row).embedder
+            index = await ingest.indexes.open(spec_of(row.space, embedder), create=False)
+            try:
+                report = await check(ingest.catalog, index, self.kb)
+            finally:
+                await index.close()
+            if report.problems:
+                wrong.append(f"{row.name} differs in {report.problems} points")
+        detail = "; ".join(wrong) or (f"{len(beside)} beside the one that serves" if beside else "one")
+        return Check(name="models", ok=not wrong, detail=detail, hint="Run `kaijuan doctor --repair`.")
 
     async def _vectors(self) -> Check:
         """A sample of chunks is embedded again and must be found where it stands: spaces are never mixed."""
