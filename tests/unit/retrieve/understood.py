@@ -69,7 +69,10 @@ async def base(folder: Path, records: Sequence[Mapping[str, Any]] = RECORDS, **s
     corpus.write_text("".join(json.dumps(one, ensure_ascii=False) + "\n" for one in records), encoding="utf-8")
     # The vectors are a test's, so that the words decide.
     retrieve = {"languages_apart": False, "dense_weight": 0.1, **settings.pop("retrieve", {})}
-    config = Config.model_validate({"stores": {"index": "memory"}, "retrieve": retrieve, **settings})
+    # Tests run beside others: what is tested here is never that a step is late.
+    understanding = {"step_seconds": 60.0, **settings.pop("understanding", {})}
+    given = {"retrieve": retrieve, "understanding": understanding, **settings}
+    config = Config.model_validate({"stores": {"index": "memory"}, **given})
     async with Kaijuan(folder / "home", config=config, embedder=HashEmbedder()) as engine:
         report = await engine.add(str(corpus))
         assert report.added == len(records), report.failed
