@@ -40,6 +40,7 @@ class Facts:
     document: str
     text: Text
     title: Numbers
+    """Its words, ascending, each once; likewise those of its headings."""
     path: Numbers
     pieces: Numbers
     """Pieces of words of the text, and of title and headings, each once; empty where nothing compares them."""
@@ -180,18 +181,28 @@ def _rarest(held: npt.NDArray[np.bool_], rare: Floats) -> Floats:
     return held[:, int(np.argmax(np.where(known, rare, -1.0)))].astype(np.float64)
 
 
+def _among(wanted: Numbers, there: Numbers) -> npt.NDArray[np.bool_]:
+    """Say of each number wanted whether it is among those there, which ascend: several times faster than `np.isin`."""
+    if not len(there):
+        return np.zeros(len(wanted), dtype=np.bool_)
+    at = np.minimum(np.searchsorted(there, wanted), len(there) - 1)
+    return np.asarray(there[at] == wanted)
+
+
 def _pair_share(asked: Asked, text: Text) -> float:
-    return float(np.isin(asked.pairs, text.pairs).mean()) if len(asked.pairs) else 0.0
+    return float(_among(asked.pairs, text.pairs).mean()) if len(asked.pairs) else 0.0
 
 
 def _held_share(asked: Asked, words: Numbers) -> float:
     total = float(asked.weights.sum())
-    return float(asked.weights[np.isin(asked.words, words)].sum()) / total if total and len(words) else 0.0
+    return float(asked.weights[_among(asked.words, words)].sum()) / total if total and len(words) else 0.0
 
 
 def _title_only(asked: Asked, row: npt.NDArray[np.bool_], candidate: Facts) -> float:
     """Return the share of the question that title or headings hold and the text does not."""
-    above = np.isin(asked.words, candidate.title) | np.isin(asked.words, candidate.path)
+    if not (len(candidate.title) or len(candidate.path)):
+        return 0.0
+    above = _among(asked.words, candidate.title) | _among(asked.words, candidate.path)
     total = float(asked.weights.sum())
     return float(asked.weights[above & ~row].sum()) / total if total else 0.0
 

@@ -108,7 +108,7 @@ class OnboardReranker:
 def _words_of(head: str, known: dict[str, Numbers]) -> Numbers:
     """Return the words of a heading, which many chunks share."""
     if head not in known:
-        known[head] = read_text(head).words
+        known[head] = np.unique(read_text(head).words)
     return known[head]
 
 
