@@ -61,7 +61,7 @@ SMALL = 12
 PRUDENCE = {"own": 1.65, "own, any model": 2.5, "foreign": 15.0}
 """What a wrong answer costs beside a wrong refusal, for the threshold. Across languages a reader cannot check as well,
 and cosines tell less; nor without the cosines of a known model."""
-STRANGERS = 0.98
+STRANGERS = 0.97
 """Share of questions that a base is not about which is refused at the threshold."""
 SETS = ("cmrc2018_zh", "drcd_zht", "xquad_zh_en", "clapnq_en", "xquad_across")
 TARGET = Path(__file__).parent.parent / "src/kaijuan/answer/sufficiency.json"
