@@ -164,7 +164,7 @@ def chunking_table(result: Row) -> Iterator[str]:
     texts = result["texts"]
     yield (
         "MB of UTF-8 text a second of one core: with the tokens known beforehand / with the onboard tokenizer, which "
-        "measures every size. The texts are made up; the English one repeats few words, which the tokenizer looks up: true "
+        "measures every size. Texts are made up; in English they repeat few words, which the tokenizer looks up: true "
         "English takes it two to three times as long. Processor time, on a machine busy with other work.\n"
     )
     yield "| | " + " | ".join(text["text"] for text in texts) + " |"
