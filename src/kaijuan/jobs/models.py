@@ -13,10 +13,10 @@ from dataclasses import replace
 
 from kaijuan.core.documents import Version
 from kaijuan.core.filters import EVERYTHING
-from kaijuan.errors import BusyError, KaijuanError, OverlongInputError, UsageError
+from kaijuan.errors import BusyError, KaijuanError, OverlongInputError, SpaceMismatchError, UsageError
 from kaijuan.index.catalog import KnowledgeBase
 from kaijuan.index.model_spaces import ModelSpace, SpaceState
-from kaijuan.index.ports import Index
+from kaijuan.index.ports import Index, SpaceSpec
 from kaijuan.index.rebuild import spec_of
 from kaijuan.index.reconcile import catch_up, reconcile
 from kaijuan.index.write import IndexWriter, Skipped, write_versions
@@ -39,7 +39,7 @@ async def build(
     """
     spaces = ingest.spaces()
     model = spaces.model_of(row)
-    index = await ingest.indexes.open(spec_of(row.space, model.embedder), create=True)
+    index = await _opened(ingest, spec_of(row.space, model.embedder))
     try:
         writer = spaces.writer(kb, index, model)
         await _fill(ingest, writer, told, skipped)
@@ -56,6 +56,15 @@ async def build(
         ) from error
     finally:
         await index.close()
+
+
+async def _opened(ingest: Ingest, spec: SpaceSpec) -> Index:
+    try:
+        return await ingest.indexes.open(spec, create=True)
+    except SpaceMismatchError:
+        # The model or the analysis is another since: nothing in it can be kept, and it serves nobody.
+        await ingest.indexes.drop(spec.name)
+        return await ingest.indexes.open(spec, create=True)
 
 
 async def _fill(ingest: Ingest, writer: IndexWriter, told: Told, skipped: Skipped) -> None:
@@ -102,7 +111,15 @@ async def _ready(ingest: Ingest, writer: IndexWriter, row: ModelSpace) -> ModelS
     known = {space.name: space for space in await ingest.catalog.spaces_of_models(writer.kb.id)}
     if row.name not in known or known[row.name].space != row.space:
         raise UsageError(f"The model {row.name!r} was retired while it was being built.")
-    made = replace(known[row.name], state=SpaceState.READY, note="", changed_at=ingest.clock())
+    info = writer.embedder.info
+    made = replace(
+        known[row.name],
+        state=SpaceState.READY,
+        fingerprint=info.fingerprint,
+        dimensions=info.dimensions,
+        note="",
+        changed_at=ingest.clock(),
+    )
     await ingest.catalog.save_model_space(writer.kb.id, made)
     return made
 

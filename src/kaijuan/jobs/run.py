@@ -286,7 +286,9 @@ class Ingest:
                 embedder=model.embedder,
                 writer_of=lambda index: self.spaces().writer(fresh, index, model),
             )
-            return replace(fresh, space=await rebuild(plan, told, skipped))
+            name = await rebuild(plan, told, skipped)
+            await self.spaces().renewed(kb.id, name, model)
+            return replace(fresh, space=name)
 
     # --- what the verbs share --------------------------------------------------------------------------------
 

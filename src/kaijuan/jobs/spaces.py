@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from kaijuan import telemetry
+from kaijuan.core.ids import KbId
 from kaijuan.errors import KaijuanError
 from kaijuan.index.catalog import Catalog, KnowledgeBase
 from kaijuan.index.model_spaces import ModelSpace
@@ -78,6 +79,14 @@ class Spaces:
             measured=model.measured,
             beside=list(beside),
         )
+
+    async def renewed(self, kb: KbId, space: str, model: Model) -> None:
+        """Keep which version of its model a space was built anew for."""
+        info = model.embedder.info
+        for row in await self.catalog.spaces_of_models(kb):
+            if row.space == space and row.fingerprint != info.fingerprint:
+                made = replace(row, fingerprint=info.fingerprint, dimensions=info.dimensions)
+                await self.catalog.save_model_space(kb, made)
 
     async def _beside(self, kb: KnowledgeBase, row: ModelSpace) -> Beside | None:
         async def fall_behind(error: KaijuanError) -> None:

@@ -298,3 +298,28 @@ async def test_every_space_is_flushed_before_readers_move(
     await shop.add({"fresh": "A fresh rule."})
     before = told[: told.index("published")]
     assert {(await shop.kb()).space, row.space} <= set(before)
+
+
+async def test_a_model_that_changed_under_its_name_falls_behind_and_is_built_anew(
+    shop: Workshop, other: Failing
+) -> None:
+    row = await _built(shop, other)
+    newer = HashEmbedder(dimensions=32)
+    ingest = replace(shop.ingest, model_of=lambda one: _model(shop, newer, one))
+    async with ingest.opened(await shop.kb()) as (writer, _):
+        assert writer.beside == []
+    [known] = [one for one in await shop.catalog.spaces_of_models((await shop.kb()).id) if one.name == "other"]
+    assert (known.state, known.fingerprint) == (SpaceState.BUILDING, other.info.fingerprint)
+    made = await models.build(ingest, await shop.kb(), known, lambda _done, _total: None)
+    assert (made.state, made.fingerprint, made.dimensions) == (SpaceState.READY, newer.info.fingerprint, 32)
+    assert await _intervals(await _opened(shop, row, newer)) == await _as_the_catalog_says(shop)
+
+
+async def test_a_rebuild_for_a_newer_version_of_the_serving_model_is_kept(shop: Workshop, other: Failing) -> None:
+    await _built(shop, other)
+    newer = HashEmbedder(dimensions=32)
+    settings = IndexSettings(grace_seconds=0.0)
+    ingest = replace(shop.ingest, model_of=lambda _: Model(embedder=newer, settings=settings))
+    made = await ingest.rebuild(await shop.kb())
+    [own] = [one for one in await shop.catalog.spaces_of_models(made.id) if one.name == "own"]
+    assert (own.space, own.fingerprint, own.dimensions) == (made.space, newer.info.fingerprint, 32)
