@@ -17,6 +17,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from bench.answer_tables import checking_table, editions_table, sufficiency_table
 from bench.chunk_tables import chunk_study_table
 from bench.living_tables import kills_table, lifecycle_table
 from bench.parsing_tables import fuzz_table, parsing_peers_table, parsing_table
@@ -80,6 +81,7 @@ NEED_DATA = (
     "fusion",
     "presets",
     "answers",
+    "checking",
     "parsing",
     "parsing_peers",
     "ocr",
@@ -313,6 +315,31 @@ BENCHES = (
         full=(*(str(DATA / name) for name in ANSWERED_SETS), "--over", str(DATA / "cmrc2018_zh"), "--limit", "100"),
         quick=(str(DATA / "tatqa_en"), "--limit", "10"),
         table=answers_table,
+    ),
+    # It keeps what it found in a folder of yours: `python -m bench.fit_sufficiency ... --home ... --cache ...`.
+    Bench(
+        name="fit_sufficiency",
+        title="When the evidence suffices",
+        full=None,
+        quick=None,
+        table=sufficiency_table,
+    ),
+    Bench(
+        name="checking",
+        title="Claims against what they cite",
+        full=(
+            *("--zh", str(DATA / "cmrc2018_zh"), str(DATA / "crud_news_zh")),
+            *("--en", str(DATA / "clapnq_en"), str(DATA / "hotpot_en")),
+        ),
+        quick=("--each", "10"),
+        table=checking_table,
+    ),
+    Bench(
+        name="editions",
+        title="Two editions of a rule",
+        full=("--pairs", "300"),
+        quick=("--pairs", "10"),
+        table=editions_table,
     ),
     Bench(
         name="parsing",
