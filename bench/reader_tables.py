@@ -56,14 +56,15 @@ def models_table(result: Row) -> Iterator[str]:
     """Yield the rows of bench/models_beside.py."""
     yield (
         f"{result['set']}: {result['documents']:,} documents, {result['questions']} questions; nDCG@10 of the whole "
-        f"search as `kaijuan models compare` tells it. {result['note']}\n"
+        "search as `kaijuan models compare` tells it. The reranker was fitted with the scores of the onboard model. "
+        f"{result['note']}\n"
     )
     yield "| model | dimensions | built in s | nDCG@10 | same passages | better / worse | p | search, median ms |"
     yield "|---|---|---|---|---|---|---|---|"
     for row in result["models"]:
         share = "" if row["overlap"] is None else f"{100 * row['overlap']:.0f} %"
         sides = "" if row["better"] is None else f"{row['better']} / {row['worse']}"
-        chance = "" if row["p_value"] is None else f"{row['p_value']:.3f}"
+        chance = "" if row["p_value"] is None else f"{row['p_value']:.3f}" if row["p_value"] >= 0.001 else "< 0.001"
         built = "" if row["built_seconds"] is None else f"{row['built_seconds']:.0f}"
         yield (
             f"| {row['model']} | {row['dimensions']} | {built} | {row['ndcg@10']:.3f} | {share} | {sides} | {chance} "
