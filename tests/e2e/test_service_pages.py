@@ -44,6 +44,7 @@ def test_both_languages_have_the_same_commands_and_programs(name: str) -> None:
 
 
 @pytest.mark.slow
+@pytest.mark.timeout(1500)
 @pytest.mark.parametrize("name", ["api.md", "service.md"])
 def test_the_commands_and_programs_of_the_page_run(name: str, tmp_path: Path) -> None:
     home = tmp_path / "home"
@@ -65,6 +66,6 @@ def test_the_commands_and_programs_of_the_page_run(name: str, tmp_path: Path) ->
             ["bash", "-euo", "pipefail", "-c", mark + after],
         ):
             done = subprocess.run(
-                words, cwd=tmp_path, env=told, capture_output=True, text=True, timeout=240, check=False
+                words, cwd=tmp_path, env=told, capture_output=True, text=True, timeout=600, check=False
             )
             assert done.returncode == 0, f"{done.stdout[-3000:]}\n{done.stderr[-3000:]}"

@@ -211,7 +211,7 @@ async def test_every_decision_is_recorded_in_a_chain_that_shows_what_was_changed
     told = (await served.get("/audit?limit=500", user="olga")).json()["events"]
     by_rita = [one for one in told if one["who"] == "rita"]
     assert [(one["action"], one["decision"]) for one in by_rita] == [("read", "allowed"), ("manage", "denied")]
-    assert by_rita[0]["request"] == "look-1"
+    assert (by_rita[0]["request"], by_rita[0]["snapshot"], by_rita[0]["resource"]) == ("look-1", 1, "default")
     assert "private" not in json.dumps(told)
     assert {"put_user", "create_key", "grant"} <= {one["action"] for one in told}
     assert (await served.get("/audit", user="rita")).status_code == 403

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import asyncio
 import json
+import subprocess
+import sys
 from collections.abc import AsyncIterator
 from pathlib import Path
 from typing import Any
@@ -221,6 +223,21 @@ async def test_giant_bodies_are_refused_by_their_length_and_as_they_come(served:
     )
     assert lied.status_code == 413
     assert sent < 100_000
+
+
+def test_the_service_leaves_the_log_of_the_process_alone(tmp_path: Path) -> None:
+    told = subprocess.run(
+        [
+            sys.executable,
+            "-c",
+            "import logging, sys; from kaijuan import Kaijuan; from kaijuan.server.app import make_app; "
+            f"make_app(Kaijuan({str(tmp_path)!r})); print(logging.getLogger().handlers, logging.getLogger().level)",
+        ],
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    assert told.stdout.split() == ["[]", "30"]
 
 
 async def test_one_document_says_everything_there_is(served: Served) -> None:

@@ -12,6 +12,7 @@ from typing import Any
 
 import httpx
 import pytest
+from starlette.requests import ClientDisconnect, Request
 from tests.serving import Served, config_of, in_process
 
 from kaijuan.core.identity import Role
@@ -169,6 +170,22 @@ async def test_an_upload_in_pieces_goes_on_where_it_broke_off(served: Served) ->
     assert (await served.ended("default", ticket.json()["id"]))["report"]["added"] == 1
     assert (await served.get("/kbs/default/documents/note.md/original")).content == NOTE
     assert (await served.get("/kbs/default/uploads")).json()["uploads"] == []
+
+
+async def test_a_caller_who_goes_is_no_defect(
+    served: Served, caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    begun = await _begin(served)
+
+    async def gone(self: Request) -> AsyncIterator[bytes]:
+        yield NOTE[:10]
+        raise ClientDisconnect
+
+    monkeypatch.setattr(Request, "stream", gone)
+    assert (await _send(served, begun["id"], 0, NOTE)).status_code == 400
+    monkeypatch.undo()
+    assert (await served.get(f"/kbs/default/uploads/{begun['id']}")).json()["offset"] == 10
+    assert not [one for one in caplog.records if one.levelname == "ERROR"]
 
 
 async def test_an_upload_outlives_the_service(tmp_path: Path) -> None:

@@ -115,22 +115,24 @@ class Gate:
 
     async def actions(self, who: Who, kb: str) -> frozenset[Action]:
         """Return what the caller may do with a base; nothing where it is not theirs or not there."""
-        if who.bases is not None and kb not in who.bases:
-            return frozenset()
-        if not self._engine.home.exists():
-            return frozenset()
+        return (await self._standing(who, kb))[0]
+
+    async def _standing(self, who: Who, kb: str) -> tuple[frozenset[Action], int | None]:
+        """Return what the caller may do with a base, and the base's newest snapshot."""
+        if (who.bases is not None and kb not in who.bases) or not self._engine.home.exists():
+            return frozenset(), None
         try:
             base = await self._catalog.kb(who.tenant, kb)
         except NotFoundError:
-            return frozenset()
+            return frozenset(), None
         if who.is_owner:
-            return actions_of([Role.OWNER]) & who.scopes
-        return actions_of(await self._catalog.roles(base.id, who.principals)) & who.scopes
+            return actions_of([Role.OWNER]) & who.scopes, base.head
+        return actions_of(await self._catalog.roles(base.id, who.principals)) & who.scopes, base.head
 
     async def enter(self, request: Request, who: Who, kb: str, action: Action) -> Kaijuan:
         """Return the engine for one base as the caller sees it, or refuse, and record either."""
-        allowed = await self.actions(who, kb)
-        await self.note(request, who, action, kb, allowed=action in allowed)
+        allowed, head = await self._standing(who, kb)
+        await self.note(request, who, action, kb, allowed=action in allowed, snapshot=head)
         if not allowed:
             # A base that is not the caller's is not there: its name, too, may tell something.
             raise NotFoundError(f"There is no knowledge base {kb!r}.", hint="GET /api/v1/kbs lists yours.")
@@ -153,8 +155,13 @@ class Gate:
 
     # --- the record ---------------------------------------------------------------------------------------------
 
-    async def note(self, request: Request, who: Who, action: Action, resource: str, *, allowed: bool) -> None:
-        """Record a decision. What changes something is recorded before it happens, the rest within a moment."""
+    async def note(
+        self, request: Request, who: Who, action: Action, resource: str, *, allowed: bool, snapshot: int | None = None
+    ) -> None:
+        """Record a decision, with the newest snapshot of its moment.
+
+        What changes something is recorded before it happens, the rest within a moment.
+        """
         if who.local or not self._settings.audit:
             return
         event = AuditEvent(
@@ -165,6 +172,7 @@ class Gate:
             action=action.value,
             resource=resource,
             decision="allowed" if allowed else "denied",
+            snapshot=snapshot,
             request=request_id(request),
             # Without the query: a question may be private.
             detail=f"{request.method} {request.url.path}"[:500],

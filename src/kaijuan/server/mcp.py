@@ -6,7 +6,8 @@ Every tool goes through the gate, as a request does; what it returns is what the
 from __future__ import annotations
 
 import logging
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Annotated, Any
 
@@ -82,11 +83,25 @@ async def _told(work: Callable[[], Awaitable[Json]]) -> dict[str, Any]:
         raise ToolError("internal: Something went wrong inside.") from error
 
 
+@contextmanager
+def _own_logging() -> Iterator[None]:
+    """Keep the SDK from setting up the log of the whole process: that is for whoever runs it."""
+    root, guard = logging.getLogger(), logging.NullHandler()
+    level = root.level
+    root.addHandler(guard)
+    try:
+        yield
+    finally:
+        root.removeHandler(guard)
+        root.setLevel(level)
+
+
 def make_server(bench: Bench) -> MCPServer[Any]:
     """Return the server with its tools."""
-    server: MCPServer[Any] = MCPServer(
-        "kaijuan", title="Kaijuan", instructions=_INSTRUCTIONS, version=__version__, log_level="WARNING"
-    )
+    with _own_logging():
+        server: MCPServer[Any] = MCPServer(
+            "kaijuan", title="Kaijuan", instructions=_INSTRUCTIONS, version=__version__, log_level="WARNING"
+        )
     _add_questions(server, bench)
     _add_documents(server, bench)
     return server

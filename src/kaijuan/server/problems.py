@@ -9,6 +9,7 @@ from fastapi import FastAPI, Request
 from fastapi.exceptions import RequestValidationError
 from fastapi.responses import JSONResponse
 from starlette.exceptions import HTTPException
+from starlette.requests import ClientDisconnect
 
 from kaijuan import errors
 from kaijuan.verbs.shapes import Json
@@ -119,6 +120,7 @@ def install(app: FastAPI) -> None:
     app.add_exception_handler(errors.KaijuanError, _on_engine_error)
     app.add_exception_handler(RequestValidationError, _on_invalid)
     app.add_exception_handler(HTTPException, _on_refused)
+    app.add_exception_handler(ClientDisconnect, _on_gone)
     app.add_exception_handler(Exception, _on_defect)
 
 
@@ -150,6 +152,12 @@ async def _on_refused(request: Request, error: Exception) -> JSONResponse:
         request=request_id(request),
     )
     return answer_problem(body, dict(error.headers or {}), path=request.url.path)
+
+
+async def _on_gone(request: Request, _: Exception) -> JSONResponse:
+    # Nobody reads this; that callers go is no defect of the service.
+    body = problem_shape(400, code="usage", message="The request broke off.", request=request_id(request))
+    return answer_problem(body, path=request.url.path)
 
 
 async def _on_defect(request: Request, error: Exception) -> JSONResponse:
