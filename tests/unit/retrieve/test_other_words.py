@@ -24,6 +24,7 @@ from kaijuan.retrieve.understanding.rewording import rewrites
 from kaijuan.retrieve.understanding.router import Plan, plan
 from kaijuan.retrieve.understanding.settings import UnderstandSettings
 from kaijuan.retrieve.understanding.standalone import completed
+from kaijuan.retrieve.understanding.words import sentences
 from kaijuan.testing.chat import ScriptedChat
 
 ALWAYS: Mapping[str, Any] = {"model": "always", "model_seconds": 20.0}
@@ -249,6 +250,7 @@ async def test_what_readers_are_told(tmp_path: Path) -> None:
         with_model(engine, saying(rewrite={"questions": ["报销步骤有哪些"]}))
         understanding = (await engine.search("报销流程是什么")).trace.understanding
         assert understanding.routing == "asked: always"
+        assert list(sentences(understanding, "报销流程是什么", "zh")) == ["同时按这些说法查找：“报销步骤有哪些”。"]
         engine.chat = None
         assert (await engine.search("报销流程是什么")).trace.understanding.routing == ""
         assert len(RECORDS) == len(await engine.list())

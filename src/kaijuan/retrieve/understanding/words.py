@@ -16,6 +16,7 @@ _SAID = MappingProxyType(
             "expanded": "同时查找了：{words}。",
             "spelling": "没有文档用到“{was}”，同时查找了“{words}”。",
             "standalone": "按“{text}”查找。",
+            "variants": "同时按这些说法查找：{words}。",
         },
         "en": {
             "filters": "“{said}” in the question: only documents with {text} were searched (--no-filters for all).",
@@ -24,6 +25,7 @@ _SAID = MappingProxyType(
             "expanded": "Also searched: {words}.",
             "spelling": "No document has “{was}”; “{words}” was searched too.",
             "standalone": "Searched as “{text}”.",
+            "variants": "Also searched in other words: {words}.",
         },
     }
 )
@@ -43,6 +45,10 @@ def sentences(understanding: Understanding, question: str, language: str) -> Ite
     for mended in understanding.expansions:
         if mended.by == "spelling":
             yield say["spelling"].format(was=mended.span.of(question), words=mended.words)
+    # A passage that might answer is made up, and nothing to show beside found ones.
+    wordings = [f"“{one.text}”" for one in understanding.variants if one.kind != "hyde"]
+    if wordings:
+        yield say["variants"].format(words="、".join(wordings) if language == "zh" else ", ".join(wordings))
     if understanding.clarification is not None:
         choices = (" / ").join(understanding.clarification.choices)
         yield f"{understanding.clarification.question} {choices}"
