@@ -24,6 +24,7 @@ from bench.parsing_tables import fuzz_table, parsing_peers_table, parsing_table
 from bench.peers.tables import peers_table
 from bench.ranking_tables import presets_table, train_reranker_table
 from bench.reader_tables import models_table, optimising_table, updating_table
+from bench.serving_tables import leaks_table, serving_table
 from bench.tables import (
     ablation_table,
     answers_table,
@@ -403,6 +404,16 @@ BENCHES = (
         full=("--pages", "1600"),
         quick=("--pages", "60", "--jumps", "5"),
         table=reader_table,
+    ),
+    Bench(
+        name="serving",
+        title="The service under many clients",
+        full=(),
+        quick=("--chunks", "1000", "--clients", "10", "--seconds", "5"),
+        table=serving_table,
+    ),
+    Bench(
+        name="leaks", title="What never leaves", full=("--calls", "11000"), quick=("--calls", "500"), table=leaks_table
     ),
     Bench(name="install_size", title="Setting up", full=(), quick=None, table=install_table),
     Bench(name="peers", title="Beside other libraries", full=(), quick=("--quick",), table=peers_table),
