@@ -38,7 +38,7 @@ from bench.machine import machine
 from kaijuan import Kaijuan
 from kaijuan.config import Config
 from kaijuan.core.spans import Span, merge
-from kaijuan.evals.experiments.significance import compare, compare_sets, holm
+from kaijuan.evals.experiments.significance import compare_sets, holm
 from kaijuan.evals.making.items import Kind
 from kaijuan.evals.making.pipeline import Request, make
 from kaijuan.evals.retrieval import sample
@@ -68,7 +68,6 @@ CUTS: Mapping[str, Mapping[str, Any]] = {
 """Arms by what is set otherwise than by default."""
 ARMS = (*CUTS, WITHOUT_TITLES)
 BUDGETS = (500, 1000, 2000)
-MIDDLE = BUDGETS[1]
 ASKED = 20
 FILES = (
     *("text/choose-index.md", "text/README.rst", "html/getting-debian.zh-cn.html", "html/wiki_duck.html"),
@@ -265,38 +264,43 @@ def _means(scores: Mapping[str, Mapping[str, float]]) -> dict[str, float]:
 
 
 def judged(rows: Mapping[str, Mapping[str, Row]], sets: Sequence[Row]) -> Row:
-    """Return means and differences to the baseline: of every set, and of all together where all have an arm."""
+    """Return means and differences to the baseline by budget: of every set, and of all together that have an arm."""
     names = [one["set"] for one in sets]
-    arms = [arm for arm in (*ARMS[:1], CHILDREN_ALONE, *ARMS[1:]) if all(arm in rows[name] for name in names)]
-    middle = {name: {arm: rows[name][arm]["scores"][str(MIDDLE)] for arm in arms} for name in names}
-    others = [arm for arm in arms if arm != BASELINE]
+    arms = [arm for arm in (BASELINE, CHILDREN_ALONE, *ARMS[1:]) if any(arm in rows[name] for name in names)]
     for one in sets:
-        own = middle[one["set"]]
-        found = {arm: compare(own[BASELINE], own[arm], seed=0) for arm in others}
-        p = holm({arm: each.p for arm, each in found.items()})
+        own = rows[one["set"]]
         one["arms"] = {
             arm: {
-                **{name: value for name, value in rows[one["set"]][arm].items() if name != "scores"},
-                "coverage": _means(rows[one["set"]][arm]["scores"]),
-                **({"effect": round(found[arm].effect, 4), "p": round(p[arm], 4)} if arm in found else {}),
+                **{name: value for name, value in own[arm].items() if name != "scores"},
+                "coverage": _means(own[arm]["scores"]),
             }
             for arm in arms
+            if arm in own
         }
-    base = {name: middle[name][BASELINE] for name in names}
-    together = {arm: compare_sets(base, {name: middle[name][arm] for name in names}, seed=0) for arm in others}
-    p = holm({arm: each.p for arm, each in together.items()})
-    return {
-        "sets": list(sets),
-        "together": {
-            arm: {
-                "effect": round(each.effect, 4),
-                "low": round(each.low, 4),
-                "high": round(each.high, 4),
-                "p": round(p[arm], 4),
+        for arm, found in _compared([own], [arm for arm in arms if arm in own]).items():
+            one["arms"][arm]["against"] = found
+    return {"sets": list(sets), "together": _compared([rows[name] for name in names], arms)}
+
+
+def _compared(sets: Sequence[Mapping[str, Row]], arms: Sequence[str]) -> dict[str, dict[str, Row]]:
+    """Compare every arm with the baseline over the sets that have it; by budget, Holm over the arms."""
+    found: dict[str, dict[str, Row]] = {arm: {} for arm in arms if arm != BASELINE}
+    for budget in map(str, BUDGETS):
+        made = {}
+        for arm in found:
+            having = {str(at): one for at, one in enumerate(sets) if arm in one}
+            base = {at: one[BASELINE]["scores"][budget] for at, one in having.items()}
+            made[arm] = compare_sets(base, {at: one[arm]["scores"][budget] for at, one in having.items()}, seed=0)
+        corrected = holm({arm: one.p for arm, one in made.items()})
+        for arm, one in made.items():
+            found[arm][budget] = {
+                "sets": sum(arm in each for each in sets),
+                "effect": round(one.effect, 4),
+                "low": round(one.low, 4),
+                "high": round(one.high, 4),
+                "p": round(corrected[arm], 4),
             }
-            for arm, each in together.items()
-        },
-    }
+    return found
 
 
 def main() -> None:
@@ -316,9 +320,7 @@ def main() -> None:
         matters += [files_matter(given.files, home, given.limit)] if given.files else []
         journal = Journal(path=given.journal).read()
         sets = [asyncio.run(studied(matter, home, arms, journal)) for matter in matters]
-    print(
-        json.dumps({"machine": machine(), "budget": MIDDLE, **judged(journal.rows, sets)}, ensure_ascii=False, indent=1)
-    )
+    print(json.dumps({"machine": machine(), **judged(journal.rows, sets)}, ensure_ascii=False, indent=1))
 
 
 if __name__ == "__main__":

@@ -12,28 +12,35 @@ _SURE = 0.05
 
 def chunk_study_table(result: Row) -> Iterator[str]:
     """Yield the rows of bench/chunk_study.py."""
-    sets, together, budget = result["sets"], result["together"], result["budget"]
-    sizes = "; ".join(_size(one) for one in sets)
+    sets, together = result["sets"], result["together"]
+    arms = [_BASELINE, *together]
+    budgets = list(sets[0]["arms"][_BASELINE]["coverage"])
     yield (
         "Whole documents, put together from the passages of public sets, or files with questions made from them: "
-        f"{sizes}. Small parts of the sets, so that what differs little cannot be told apart here.\n"
+        f"{'; '.join(map(_size, sets))}. Small parts of the sets: what differs little cannot be told apart here, and "
+        "with so few documents most evidence is among the first passages.\n"
     )
     yield (
-        "Share of the evidence's characters in what is read of the passages found, in their order: up to "
-        f"**{budget:,}** tokens (up to 500, up to 2,000). A star: p below 0.05 against `recursive` in the set by a "
-        "paired randomisation test, corrected by Holm for the number of arms. `recursive` is parent and child: the "
-        "children are found, their parents are read.\n"
+        "Share of the evidence's characters in what is read of the passages found, in their order, up to "
+        f"{', '.join(budgets)} tokens. A star: p below 0.05 against `recursive` by a paired randomisation test, "
+        "corrected by Holm for the number of arms. `recursive` is parent and child: the children are found, their "
+        "parents are read.\n"
     )
-    yield f"| | {' | '.join(one['set'] for one in sets)} | all, difference at {budget:,} | embedded |"
-    yield "|---" * (len(sets) + 3) + "|"
-    for arm in sets[0]["arms"]:
-        cells = [_cell(one["arms"][arm]) for one in sets]
-        yield f"| {arm} | {' | '.join(cells)} | {_whole(together.get(arm))} | {_embedded(sets, arm):.1f} × |"
-    yield ""
-    yield "| | " + " | ".join(f"{one['set']}: children, median tokens" for one in sets) + " |"
+    yield f"| | {' | '.join(one['set'] for one in sets)} | tokens embedded |"
+    yield "|---" * (len(sets) + 2) + "|"
+    for arm in arms:
+        cells = [_cell(one["arms"].get(arm)) for one in sets]
+        yield f"| {arm} | {' | '.join(cells)} | {_embedded(sets, arm):.1f} × |"
+    yield "\nThe difference to `recursive`, averaged over the sets, with its 95 % interval:\n"
+    yield f"| | {' | '.join(f'{budget} tokens' for budget in budgets)} | sets |"
+    yield "|---" * (len(budgets) + 2) + "|"
+    for arm, found in together.items():
+        yield f"| {arm} | {' | '.join(_whole(found[budget]) for budget in budgets)} | {found[budgets[0]]['sets']} |"
+    yield "\nChildren, and their median in tokens:\n"
+    yield f"| | {' | '.join(one['set'] for one in sets)} |"
     yield "|---" * (len(sets) + 1) + "|"
-    for arm in sets[0]["arms"]:
-        counts = [f"{one['arms'][arm]['chunks']}, {one['arms'][arm]['median_tokens']:.0f}" for one in sets]
+    for arm in arms:
+        counts = [_count(one["arms"].get(arm)) for one in sets]
         yield f"| {arm} | {' | '.join(counts)} |"
 
 
@@ -42,20 +49,27 @@ def _size(one: Row) -> str:
     return f"{one['set']} {one['documents']} documents{tokens}, {one['questions']} questions"
 
 
-def _cell(arm: Row) -> str:
-    low, middle, high = arm["coverage"].values()
-    star = "*" if arm.get("p", 1.0) < _SURE else ""
-    return f"**{middle:.3f}**{star} ({low:.3f}, {high:.3f})"
-
-
-def _whole(found: Row | None) -> str:
-    if found is None:
+def _cell(arm: Row | None) -> str:
+    if arm is None:
         return ""
-    star = "*" if found["p"] < _SURE else ""
-    return f"{found['effect']:+.3f}{star} ({found['low']:+.3f} to {found['high']:+.3f})"
+    found = arm.get("against", {})
+    return " / ".join(f"{value:.3f}{_star(found.get(budget))}" for budget, value in arm["coverage"].items())
+
+
+def _count(arm: Row | None) -> str:
+    return "" if arm is None else f"{arm['chunks']}, {arm['median_tokens']:.0f}"
+
+
+def _star(found: Row | None) -> str:
+    return "*" if found is not None and found["p"] < _SURE else ""
+
+
+def _whole(found: Row) -> str:
+    return f"{found['effect']:+.3f}{_star(found)} ({found['low']:+.3f} to {found['high']:+.3f})"
 
 
 def _embedded(sets: list[Row], arm: str) -> float:
-    """Return how many times the tokens of `recursive` were embedded."""
-    own, base = (sum(one["arms"][name]["embedded_tokens"] for one in sets) for name in (arm, _BASELINE))
+    """Return how many times the tokens of `recursive` were embedded, in the sets that have the arm."""
+    having = [one["arms"] for one in sets if arm in one["arms"]]
+    own, base = (sum(arms[name]["embedded_tokens"] for arms in having) for name in (arm, _BASELINE))
     return own / base if base else 0.0
