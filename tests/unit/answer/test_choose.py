@@ -7,6 +7,7 @@ from dataclasses import replace
 
 import pytest
 
+from kaijuan.answer.notes import NoteKind
 from kaijuan.answer.pipeline import answer
 from kaijuan.answer.results import Answer, Status
 from kaijuan.answer.settings import AnswerSettings
@@ -104,3 +105,54 @@ async def test_a_second_look_passes_over_the_own_language(passage: MakePassage, 
     found = result("", mixed)
     given = await answer("员工每天餐补多少？", found, HashEmbedder(), AnswerSettings(refuse_below=0), foreign_only=True)
     assert given.answer == "The meal allowance is 30 crowns."
+
+
+@pytest.mark.parametrize(
+    ("text", "question", "before"),
+    [
+        ("1936 年毕业生李明创办此社。该社的社歌由王芳谱写。另有社旗一面。", "社歌由谁谱写？", "1936"),
+        (
+            "Mary Hill founded the club in 1936. Its anthem was written by Ann Lee. A flag exists.",
+            "anthem",
+            "Mary Hill",
+        ),
+    ],
+)
+async def test_a_sentence_that_leans_comes_with_the_one_before(
+    passage: MakePassage, result: MakeResult, text: str, question: str, before: str
+) -> None:
+    limits = AnswerSettings(refuse_below=0, sentences=1)
+    given = await answer(question, result(question, passage("", (P, text))), HashEmbedder(), limits)
+    assert len(given.sentences) == 2
+    assert before in given.sentences[0].text
+
+
+async def test_a_sentence_that_stands_by_itself_comes_alone(passage: MakePassage, result: MakeResult) -> None:
+    text = "本社成立于 1936 年。社歌由王芳谱写。另有社旗一面。"
+    limits = AnswerSettings(refuse_below=0, sentences=1)
+    question = "社歌由谁谱写？"
+    given = await answer(question, result(question, passage("", (P, text))), HashEmbedder(), limits)
+    assert given.answer == "社歌由王芳谱写。"
+
+
+async def test_documents_that_disagree_are_shown_side_by_side_and_the_longer_wording_is_no_other_matter(
+    passage: MakePassage, result: MakeResult
+) -> None:
+    one = passage("办事须知", (P, "商品签收后 7 天内可以退货。"))
+    other = passage("新人指南", (P, "自签收之日起 30 天内，商品可以退货，费用由买方承担。"), rank=2)
+    given = await _ask("商品签收后几天内可以退货？", result, one, other)
+    assert "7 天" in given.answer
+    assert "30 天" in given.answer
+    [note] = [note for note in given.remarks if note.kind is NoteKind.CONFLICT]
+    assert len(note.citations) == 2
+
+
+async def test_an_edition_with_other_words_in_the_same_place_is_overruled(
+    passage: MakePassage, result: MakeResult
+) -> None:
+    old = passage("机房办法（2030 版）", (P, "外来人员进入机房，须由值班主管审批。"))
+    new = passage("机房办法（2032 版）", (P, "外来人员进入机房，须由信息部经理审批。"), rank=2)
+    given = await _ask("外来人员进入机房由谁审批？", result, old, new)
+    assert "信息部经理" in given.answer
+    assert "值班主管" not in given.answer
+    assert any("值班主管" in note.text for note in given.remarks if note.kind is NoteKind.SUPERSEDED)
