@@ -122,5 +122,6 @@ def presets_table(result: Row) -> Iterator[str]:
             )
     if "graph_recall" in took:
         yield f"\nOf the nearest 50 chunks the graph of the optimised index finds {took['graph_recall']:.1%}."
-    memory = took["plain"]["memory_mb"]
-    yield "\nMemory: " + ", ".join(f"{role} {size} MB" for role, size in memory.items()) + "."
+    memory = took["plain"].get("memory_mb", {})
+    if memory:
+        yield "\nMemory: " + ", ".join(f"{role} {size} MB" for role, size in memory.items()) + "."
