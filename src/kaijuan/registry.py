@@ -6,7 +6,8 @@ Other packages come in by entry points.
 from __future__ import annotations
 
 import importlib
-from importlib.metadata import entry_points
+from functools import cache
+from importlib.metadata import EntryPoint, entry_points
 from types import MappingProxyType
 from typing import Any
 
@@ -95,10 +96,16 @@ BUILT_IN = MappingProxyType(
 """Word to class, and the extra to install when its import fails."""
 
 
+@cache
+def _others() -> tuple[EntryPoint, ...]:
+    """Return what other packages offer. Asked once: it reads a file of every package that is installed."""
+    return tuple(entry_points(group=ENTRY_POINTS))
+
+
 def targets(port: str) -> dict[str, str]:
     """Return "module:Class" by word for every adapter of a port, those of other packages included."""
     known = {word: target for (kind, word), (target, _) in BUILT_IN.items() if kind == port}
-    for entry in entry_points(group=ENTRY_POINTS):
+    for entry in _others():
         kind, _, word = entry.name.partition(".")
         if kind == port:
             # Built-ins win: a package must not replace, say, the catalog by being installed.
