@@ -61,7 +61,7 @@ CUTS: Mapping[str, Mapping[str, Any]] = {
     "structural": {"strategy": "structural"},
     "auto": {"strategy": "auto"},
     "semantic": {"strategy": "semantic"},
-    "recursive, with contexts": {"contexts": True},
+    "recursive, with contexts": {"contexts": "rules"},
     "recursive, with descriptions": {"descriptions": True},
     "sentence_window": {"strategy": "sentence_window"},
 }

@@ -119,7 +119,7 @@ def test_a_context_names_what_the_chunk_does_not() -> None:
 def test_contexts_and_descriptions_leave_text_and_spans_alone() -> None:
     text, blocks = blocks_of((BlockKind.PARAGRAPH, "Words about pears."), (BlockKind.TABLE, TABLE))
     settings = ChunkSettings(
-        child_tokens=16, max_tokens=48, parent_tokens=64, summaries=False, contexts=True, descriptions=True
+        child_tokens=16, max_tokens=48, parent_tokens=64, summaries=False, contexts="rules", descriptions=True
     )
     drafts = RecursiveChunker(settings.sizes()).chunk(text, blocks, TOKENS)
     made = enriched(settings, Facts(title="T", kind="text", language="en"), text, blocks, drafts, TOKENS)

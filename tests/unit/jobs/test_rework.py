@@ -336,7 +336,7 @@ async def test_wrong_wishes_say_what_is_wrong(desk: Desk) -> None:
 
     for places, said in (([], "where"), ([0], "at 0"), ([10_000], "characters"), (["nowhere"], "does not hold")):
         with pytest.raises(UsageError, match=said):
-            chunk_orders.split(await ground(first), places)  # type: ignore[arg-type]
+            chunk_orders.split(await ground(first), places)
     with pytest.raises(UsageError, match="alone"):
         chunk_orders.merge(await ground(first))
     with pytest.raises(UsageError, match="between"):
