@@ -8,6 +8,7 @@ from collections.abc import Callable, Collection
 from dataclasses import dataclass, replace
 
 from kaijuan.core.documents import Version
+from kaijuan.core.filters import EVERYTHING
 from kaijuan.core.ids import stable_id
 from kaijuan.core.text.analyse import ANALYSER
 from kaijuan.errors import CorruptStoreError, NotFoundError
@@ -18,6 +19,8 @@ from kaijuan.index.write import IndexWriter, Skipped, write_versions
 Told = Callable[[int, int], None]
 """Told how many of how many versions are written."""
 _VERSIONS = 64
+OPTIMISE_FROM = 10_000
+"""Points from which optimising is worth a child process."""
 
 
 def spec_of(name: str, embedder: Embedder) -> SpaceSpec:
@@ -92,7 +95,13 @@ async def _fill(writer: IndexWriter, told: Told, skipped: Skipped) -> None:
             f"None of the {lost} stored texts can be read; the index was left as it is.",
             hint="Check the folder `blobs` in the home folder, or restore it from a backup.",
         )
-    await writer.index.optimise()
+    await optimise_large(writer.index)
+
+
+async def optimise_large(index: Index) -> None:
+    """Optimise an index that was filled, if it is large enough for that to be worth a child process."""
+    if await index.count(EVERYTHING) >= OPTIMISE_FROM:
+        await index.optimise()
 
 
 async def _next_space(store: IndexStore, kb: KnowledgeBase) -> str:

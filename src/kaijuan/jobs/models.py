@@ -17,14 +17,12 @@ from kaijuan.errors import BusyError, KaijuanError, OverlongInputError, SpaceMis
 from kaijuan.index.catalog import KnowledgeBase
 from kaijuan.index.model_spaces import ModelSpace, SpaceState
 from kaijuan.index.ports import Index, SpaceSpec
-from kaijuan.index.rebuild import spec_of
+from kaijuan.index.rebuild import optimise_large, spec_of
 from kaijuan.index.reconcile import catch_up, reconcile
 from kaijuan.index.write import IndexWriter, Skipped, write_versions
 from kaijuan.jobs.run import Ingest
 
 Told = Callable[[int, int], None]
-OPTIMISE_FROM = 10_000
-"""Points from which optimising is worth a child process."""
 _GROUP = 64
 _WAIT_SECONDS = 2.0
 
@@ -44,8 +42,7 @@ async def build(
         writer = spaces.writer(kb, index, model)
         await _fill(ingest, writer, told, skipped)
         ingest.reached("fill")
-        if await index.count(EVERYTHING) >= OPTIMISE_FROM:
-            await index.optimise()
+        await optimise_large(index)
         await index.flush()
         ingest.reached("optimise")
         return await _finish(ingest, writer, row)
