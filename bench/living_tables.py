@@ -48,7 +48,10 @@ def lifecycle_table(result: Row) -> Iterator[str]:
 
 def _cell(base: Row, shown: str) -> str:
     part, _, form = shown.partition(" ")
-    return form.format(**base[part], **_more(base, part)) if part in base else ""
+    try:
+        return form.format(**base[part], **_more(base, part))
+    except KeyError:
+        return ""  # not measured on that base
 
 
 def _more(base: Row, part: str) -> Row:
