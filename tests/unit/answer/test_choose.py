@@ -127,12 +127,20 @@ async def test_a_sentence_that_leans_comes_with_the_one_before(
     assert before in given.sentences[0].text
 
 
-async def test_a_sentence_that_stands_by_itself_comes_alone(passage: MakePassage, result: MakeResult) -> None:
-    text = "本社成立于 1936 年。社歌由王芳谱写。另有社旗一面。"
+@pytest.mark.parametrize(
+    ("text", "question", "alone"),
+    [
+        ("本社成立于 1936 年。社歌由王芳谱写。另有社旗一面。", "社歌由谁谱写？", "社歌由王芳谱写。"),
+        ("本社成立于 1936 年。其他社歌由王芳谱写。另有社旗一面。", "其他社歌由谁谱写？", "其他社歌由王芳谱写。"),
+        ("Clubs are free. This policy covers flags. Songs are old.", "policy flags", "This policy covers flags."),
+    ],
+)
+async def test_a_sentence_that_stands_by_itself_comes_alone(
+    passage: MakePassage, result: MakeResult, text: str, question: str, alone: str
+) -> None:
     limits = AnswerSettings(refuse_below=0, sentences=1)
-    question = "社歌由谁谱写？"
     given = await answer(question, result(question, passage("", (P, text))), HashEmbedder(), limits)
-    assert given.answer == "社歌由王芳谱写。"
+    assert given.answer == alone
 
 
 async def test_documents_that_disagree_are_shown_side_by_side_and_the_longer_wording_is_no_other_matter(
