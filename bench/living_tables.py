@@ -36,7 +36,8 @@ def lifecycle_table(result: Row) -> Iterator[str]:
     yield (
         "Documents of bench/living.py (Markdown, HTML, text, Word, PDF, CSV; Chinese and English) of a quarter of the "
         "characters named up to all of them; vectors of a stub. Times by the clock depend on the load of the machine, "
-        f"named beside them; processor times are of engine, parser and index owner. {result.get('note', '')}\n"
+        f"named beside them; processor times are of engine, parser and index owner, without parsers that were "
+        f"replaced on the way. {result.get('note', '')}\n"
     )
     yield "| measure | " + " | ".join(f"{b['documents']:,} of {b['longest']:,}" for b in result["bases"]) + " |"
     yield "|---" * (1 + len(result["bases"])) + "|"
