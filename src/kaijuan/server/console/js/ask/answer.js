@@ -94,9 +94,12 @@ function noteLine(note, mark) {
     "aside",
     { class: ["note", kind] },
     icon(["conflict", "stale", "low_confidence", "unsupported"].includes(kind) ? "warn" : "info", 18),
-    h("p", {}, kind && has(`note.${kind}`) && h("strong", {}, t(`note.${kind}`), lang() === "zh" ? "" : " "), text, (note.citations ?? []).length > 0 && h("span", { class: "marks" }, " ", note.citations.map(mark))),
+    h("p", {}, kind && has(`note.${kind}`) && !says(text, t(`note.${kind}`)) && h("strong", {}, t(`note.${kind}`), lang() === "zh" ? "" : " "), text, (note.citations ?? []).length > 0 && h("span", { class: "marks" }, " ", note.citations.map(mark))),
   );
 }
+
+/** Whether a note begins with the words of its heading already. */
+const says = (text, heading) => text.toLowerCase().startsWith(heading.replace(/[.。:：]$/, "").toLowerCase());
 
 function sources(turn, citations, open, opened) {
   return h(
