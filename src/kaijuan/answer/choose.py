@@ -19,7 +19,9 @@ TIED = 0.93
 cannot be told. Not where both speak of the same thing: then the best is the one that fits."""
 _LEANS = re.compile(
     r"(?:这|這|该|該|此|其(?![他它余餘次])|他|她|它|牠|祂|从此|從此|同年|同月|同日|当时|當時|当年|當年|后者|後者|前者|之后|之後|随后|隨後|次年|翌年|不过|不過|但|因此|所以|于是|於是)"
-    r"|(?:he|she|it|they|his|her|its|their|this(?! (?:policy|document|handbook|manual|guide|page|section))|that|these|those|then|the (?:latter|former)|such|in (?:this|that)"
+    r"|(?:he|she|it|they|his|her|its|their"
+    r"|this(?! (?:policy|document|handbook|manual|guide|page|section))"
+    r"|that|these|those|then|the (?:latter|former)|such|in (?:this|that)"
     r"|however|therefore|but|so)\b",
     re.IGNORECASE,
 )

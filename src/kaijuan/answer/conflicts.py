@@ -54,8 +54,10 @@ def settle(
     all units: what an older edition says is told although it is too far from the question to be scored.
     """
     conflicts: list[Conflict] = []
+    passed_over: set[int] = set()
     for newer, older in _editions(passages):
         if is_beside(shares, older.document_id, newer.document_id):
+            passed_over |= _otherwise_in(newer, older, scored, passages)
             continue
         new = [item.read for item in scored if passages[item.read.unit.passage].document_id == newer.document_id]
         for read in reads:
@@ -66,8 +68,18 @@ def settle(
             rival = next((one for one in rivals if _otherwise(read, one)), None)
             if rival is not None:
                 conflicts.append(Conflict(holds=rival, outdated=read))
-    gone = {id(conflict.outdated) for conflict in conflicts}
+    gone = {id(conflict.outdated) for conflict in conflicts} | passed_over
     return [item for item in scored if id(item.read) not in gone], conflicts
+
+
+def _otherwise_in(newer: Passage, asked: Passage, scored: Sequence[Scored], passages: Sequence[Passage]) -> set[int]:
+    """Return the units of a newer edition that say otherwise than the older one that the question names."""
+
+    def units(document: Passage) -> list[Read]:
+        return [one.read for one in scored if passages[one.read.unit.passage].document_id == document.document_id]
+
+    named = units(asked)
+    return {id(read) for read in units(newer) if any(_otherwise(one, read) for one in named)}
 
 
 def _editions(passages: Sequence[Passage]) -> Iterator[tuple[Passage, Passage]]:

@@ -83,3 +83,13 @@ async def test_the_edition_of_the_year_asked_for_is_quoted(rules: list[Passage],
     text, _ = await _answered("松涛制药 2020 年的规定里，全量备份保留多少天？", rules, result)
     assert "30 天" in text
     assert "365" not in text
+
+
+async def test_the_edition_asked_for_holds_though_the_newer_one_fits_the_words_better(
+    passage: MakePassage, result: MakeResult
+) -> None:
+    new = passage("松涛制药行政规定（2023 年版）", (P, "全量备份保留 365 天，多少天都按此。"))
+    old = passage("松涛制药行政规定（2020 年版）", (P, "数据库全量备份须保留 30 天。"), rank=2)
+    text, _ = await _answered("2020 年规定的全量备份保留多少天？", [new, old], result)
+    assert "30 天" in text
+    assert "365" not in text
