@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import asyncio
 from collections import OrderedDict
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, field
 
 from kaijuan.core.documents import Metadata, Version
@@ -19,6 +19,8 @@ from kaijuan.index.catalog import CatalogReader, KnowledgeBase
 MOST_DOCUMENTS = 50_000
 """Documents that are read. In a larger base nothing is said of any: half of them would be a wrong picture."""
 _KEPT = 4
+_MOST_ASKED = 32
+"""Different lists of fields whose values are kept."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -48,9 +50,21 @@ class Holdings:
 
     documents: tuple[Holding, ...] = ()
     complete: bool = True
+    _found: dict[tuple[str, ...], tuple[tuple[str, Value], ...]] = field(
+        default_factory=dict, compare=False, repr=False
+    )
+    """Values by fields: every question asks for the same few."""
 
     def values(self, names: Collection[str]) -> Iterator[tuple[str, Value]]:
         """Yield (field, value) of these fields, each once, in order of the documents."""
+        key = tuple(names)
+        if key not in self._found:
+            if len(self._found) >= _MOST_ASKED:
+                self._found.clear()
+            self._found[key] = tuple(self._each(key))
+        yield from self._found[key]
+
+    def _each(self, names: Sequence[str]) -> Iterator[tuple[str, Value]]:
         seen: set[tuple[str, str, Value]] = set()
         for document in self.documents:
             for name in names:
@@ -69,21 +83,37 @@ _Key = tuple[str, int, int, frozenset[str]]
 class HoldingsShelf:
     """Keeps the holdings of the latest readers and snapshots."""
 
-    _kept: OrderedDict[_Key, Holdings] = field(default_factory=OrderedDict)
-    _lock: asyncio.Lock = field(default_factory=asyncio.Lock)
+    _kept: OrderedDict[_Key, asyncio.Task[Holdings]] = field(default_factory=OrderedDict)
 
     async def read(
         self, catalog: CatalogReader, kb: KnowledgeBase, snapshot: int, principals: frozenset[str]
     ) -> Holdings:
-        """Return the holdings; a reader who asks while they are being read waits for that."""
+        """Return the holdings; a reader who asks while they are being read waits for that.
+
+        Who waits no longer does not end the reading: with many documents each question would begin it anew, and none
+        would ever have it in time.
+        """
         key = (str(kb.id), snapshot, kb.policy_version, principals)
-        async with self._lock:
-            if key not in self._kept:
-                self._kept[key] = await _holdings(catalog, kb, snapshot, principals)
-                while len(self._kept) > _KEPT:
-                    self._kept.popitem(last=False)
-            self._kept.move_to_end(key)
-            return self._kept[key]
+        task = self._kept.get(key)
+        if task is None or _failed(task):
+            task = self._kept[key] = asyncio.create_task(_holdings(catalog, kb, snapshot, principals))
+            task.add_done_callback(_failed)  # looked at, though nobody may wait for it any more
+            while len(self._kept) > _KEPT:
+                self._kept.popitem(last=False)
+        self._kept.move_to_end(key)
+        return await asyncio.shield(task)
+
+    async def close(self) -> None:
+        """End what is still being read."""
+        unfinished = [task for task in self._kept.values() if not task.done()]
+        for task in unfinished:
+            task.cancel()
+        if unfinished:
+            await asyncio.wait(unfinished)
+
+
+def _failed(task: asyncio.Task[Holdings]) -> bool:
+    return task.done() and (task.cancelled() or task.exception() is not None)
 
 
 async def _holdings(catalog: CatalogReader, kb: KnowledgeBase, snapshot: int, principals: frozenset[str]) -> Holdings:

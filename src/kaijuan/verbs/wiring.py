@@ -139,6 +139,7 @@ class Wired:
         if self._whole is not self:
             return
         await self._end_trials()
+        await self._shelf.close()
         if self._parsers is not None:
             await self._parsers.close()
         for index in self._open_spaces.values():
