@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import tempfile
+from collections.abc import Mapping
 from pathlib import Path
 
 from hypothesis import given, settings
@@ -11,6 +12,7 @@ from hypothesis import strategies as st
 
 from kaijuan import Kaijuan
 from kaijuan.config import Config, StoreSettings
+from kaijuan.core.ids import DocumentId
 from kaijuan.testing.embedders import HashEmbedder
 from kaijuan.verbs.wiring import viewed
 
@@ -53,12 +55,12 @@ async def _lived(steps: list[tuple[str, object, str]]) -> None:
                     await base.catalog.revoke(kb.id, documents[what], str(who))
 
 
-async def _asked(base: Kaijuan, who: object, question: str, documents: dict[str, str]) -> None:
+async def _asked(base: Kaijuan, who: object, question: str, documents: Mapping[str, DocumentId]) -> None:
     assert isinstance(who, frozenset)
     kb = await base.catalog.kb("default", "default")
-    readable = await base.catalog.principals_of(kb.id, set(documents.values()))  # type: ignore[arg-type] # ids
+    readable = await base.catalog.principals_of(kb.id, set(documents.values()))
     answer = await viewed(base, principals=who).ask(question)
     for name, id in documents.items():
-        if not readable[id] & who:  # type: ignore[index] # ids
+        if not readable[id] & who:
             assert SAYS[name].split()[1] not in f"{answer}"
             assert id not in f"{answer}"
