@@ -91,8 +91,8 @@ def presets_table(result: Row) -> Iterator[str]:
     """Yield the tables of bench/presets.py."""
     presets = ("fast", "balanced", "thorough")
     yield (
-        "nDCG@10 of what a reader is given; samples of the sets, `recall@50` before reranking. Half of the questions are "
-        "of the halves that the reranker was trained on, except rgb_news_zh and financebench_en.\n"
+        "nDCG@10 of what a reader is given; samples of the sets, `recall@50` before reranking. Half of the questions "
+        "are of the halves that the reranker was trained on, except rgb_news_zh and financebench_en.\n"
     )
     head = f"| set | documents | questions | dense | lexical | {' | '.join(presets)} |"
     yield f"{head} recall@50: dense, lexical, fused |"
