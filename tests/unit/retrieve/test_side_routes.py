@@ -100,6 +100,8 @@ def test_side_routes_add_their_share() -> None:
         ("What changed in v2.3.1 of the firmware?", {"#2.3.1"}),
         ("GB/T 7714-2015 的要求", {"#gbt7714-2015"}),
         ("M8×1.25 螺栓", {"#m8x1.25"}),
+        ("my colleague noticed M3×0.5 on the panel", {"#m3x0.5"}),
+        ("does Windows 11 support it", {"#windows11"}),
         ("3.5kg 的包裹 8:30 到", set()),
         ("2024年有多少人", set()),
         ("since 2023-05-01 in season 8", set()),
