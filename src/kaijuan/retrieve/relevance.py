@@ -40,7 +40,9 @@ def relevance(query: Query, routes: Mapping[str, RouteScore], lowest: Mapping[st
     if fit is None:
         return UNKNOWN
     found = [standing.score for name, standing in routes.items() if name == "dense" or is_foreign(name)]
-    cosine = max(found, default=lowest.get("dense", 0.0))
+    # Where all documents are in other languages, the list in the question's own is empty and has no floor.
+    foreign = max((score for name, score in lowest.items() if is_foreign(name)), default=0.0)
+    cosine = max(found, default=lowest.get("dense", 0.0) or foreign)
     lexical = routes["lexical"].score if "lexical" in routes else 0.0
     weight = sum(query.weights.values()) or 1.0
     logit = fit.cosine * cosine + fit.density * lexical / weight + fit.constant
