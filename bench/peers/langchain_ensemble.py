@@ -21,7 +21,7 @@ SEPARATORS = ["\n\n", "\n", " ", ".", ",", "\u200b", "\uff0c", "\u3001", "\uff0e
 BATCH = 4096
 
 
-class Embedding(Embeddings):  # type: ignore[misc]  # the library is untyped from here
+class Embedding(Embeddings):
     """The given model as LangChain's embeddings."""
 
     def __init__(self, model: EmbeddingModel) -> None:

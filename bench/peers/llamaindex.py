@@ -27,7 +27,7 @@ CHARACTERS_PER_TOKEN = 3
 BATCH = 64
 
 
-class Embedding(BaseEmbedding):  # type: ignore[misc]  # the library is untyped from here
+class Embedding(BaseEmbedding):
     """The given model as LlamaIndex's embedding."""
 
     _model: EmbeddingModel = PrivateAttr()
