@@ -54,15 +54,17 @@ def test_ask_prints_the_agreed_shape(kaijuan: Run) -> None:
     got = kaijuan("--json", "ask", "q")
     assert got.code == 0
     assert list(got.document) == [
-        "question", "status", "answer", "sentences", "citations",
-        "notes", "snapshot", "model", "trace_id", "timings_ms",
+        "question", "status", "answer", "sentences", "citations", "notes", "remarks", "missing_parts", "clarification",
+        "rounds", "confidence", "cache", "snapshot", "model", "fallback", "usage", "trace_id", "timings_ms",
     ]  # fmt: skip
     assert got.document["status"] == "answered"
-    assert got.document["sentences"] == [{"text": "住宿费每晚上限为 600 元", "citations": ["1"]}]
+    assert got.document["sentences"] == [
+        {"text": "住宿费每晚上限为 600 元", "citations": ["1"], "support": None, "faults": []}
+    ]
     (citation,) = got.document["citations"]
     assert list(citation) == [
-        "id", "document_id", "version_id", "chunk_id", "source", "path", "title", "title_path", "pages", "boxes",
-        "span", "quote",
+        "id", "ref", "document_id", "version_id", "chunk_id", "block_id", "source", "path", "title", "title_path",
+        "pages", "boxes", "span", "quote", "content_hash",
     ]  # fmt: skip
     assert (citation["path"], citation["title"]) == ("/data/手册.pdf", "手册")
     assert citation["span"] == [104, 118]

@@ -141,11 +141,13 @@ def _outermost(shape: str) -> list[str]:
     return names
 
 
-@pytest.mark.parametrize("command", ["search", "ask", "explain", "list", "status", "snapshots", "doctor", "version"])
+@pytest.mark.parametrize(
+    "command", ["search", "ask", "explain", "list", "status", "snapshots list", "doctor", "version"]
+)
 def test_the_reference_page_names_what_is_printed(kaijuan: Kaijuan, base: Any, command: str) -> None:
     base.replies.update(status=_status(), doctor=DoctorReport(checks=(WELL,)))
     words = {"search": ["q"], "ask": ["q"], "explain": ["q", "--chunk", "c"]}.get(command, [])
     page = (Path(__file__).parents[3] / "docs" / "cli.md").read_text(encoding="utf-8")
     section = page.split(f"\n## `{command}`\n")[1].split("\n## ")[0]
     shape = section.split("With `--json`:")[1].split("```text\n")[1].split("```")[0]
-    assert _outermost(shape) == list(kaijuan(command, *words, "--json").document)
+    assert _outermost(shape) == list(kaijuan(*command.split(), *words, "--json").document)
