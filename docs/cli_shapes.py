@@ -52,8 +52,8 @@ ANSWER = """{"question", "status", "answer",
   {"id", "ref", "document_id", "version_id", "chunk_id", "block_id", "source", "path", "title", "title_path", "pages",
    "boxes", "span", "quote", "content_hash"}],
  "notes": [sentence], "remarks": [a note as data], "missing_parts", "clarification", "rounds", "confidence", "cache",
- "snapshot", "model", "fallback", "usage": {"calls", "prompt_tokens", "completion_tokens", "cost", "estimated"}, "trace_id",
- "timings_ms"}"""
+ "snapshot", "model", "fallback", "usage": {"calls", "prompt_tokens", "completion_tokens", "cost", "estimated"},
+ "trace_id", "timings_ms"}"""
 RUN = """{"run_id", "snapshot", "added", "updated", "unchanged", "removed",
  "failed": [{"source", "path", "code", "message"}], "held": [{"source", "path", "review", "reasons"}], "rejected",
  "removed_sources": [source], "moved": [{"before", "after"}], "snapshots": [numbers published on the way],
