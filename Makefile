@@ -13,7 +13,7 @@ help:  ## List the targets
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*##/\t/' | expand -t 14
 
 $(VENV)/.run: requirements/run.lock pyproject.toml
-	@echo "Setting up in $(VENV): about 280 MB to download, 760 MB on disk, a few minutes."
+	@echo "Setting up in $(VENV): about 290 MB to download, 800 MB on disk, a few minutes."
 	$(PYTHON) -m venv $(VENV)
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check -r requirements/run.lock
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps -e .
