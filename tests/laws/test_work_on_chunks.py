@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -90,6 +92,34 @@ def test_promises_hold_whatever_is_done(case: tuple[str, list[Block], list[Chunk
     assert {miss.work_id for miss in done.misses} <= {one.id for one in wishes}
     marks = [(draft.level, draft.span, draft.origin, draft.search_text) for draft in done.drafts]
     assert len(set(marks)) == len(marks), "two alike"
+
+
+def one_family(text: str, *spans: Span) -> list[ChunkDraft]:
+    """Return a parent of a whole text and chunks of these spans in it."""
+    whole = ChunkDraft(level=ChunkLevel.PARENT, span=Span(0, len(text)), parent=None, title_path=(), tokens=1)
+    return [whole, *(replace(whole, level=ChunkLevel.CHILD, span=span, parent=0) for span in spans)]
+
+
+def test_of_overlapping_chunks_that_are_alike_without_what_is_excluded_one_is_left() -> None:
+    text, blocks = document(["请假 流程 批准。"])
+    drafts = one_family(text, Span(0, 2), Span(0, 5), Span(6, 9))
+    done = reworked(drafts, [work(1, WorkKind.EXCLUDE, text, Span(3, 5))], text, blocks, TOKENIZER, LIMIT)
+    assert [one.span for one in done.drafts if one.level is ChunkLevel.CHILD] == [Span(0, 2), Span(6, 9)]
+
+
+@pytest.mark.parametrize("second", [Span(0, 2), Span(3, 5), Span(3, 9)])
+def test_what_was_excluded_keeps_a_parent_that_holds_it_when_a_part_of_it_is_excluded_again(second: Span) -> None:
+    text, blocks = document(["请假 流程 批准。 由部门"])
+    drafts = one_family(text, Span(0, 5), Span(6, 9), Span(10, 13))
+    wishes = [work(1, WorkKind.EXCLUDE, text, Span(0, 5)), work(2, WorkKind.EXCLUDE, text, second)]
+    done = reworked(drafts, wishes, text, blocks, TOKENIZER, LIMIT)
+    excluded = [one for one in done.drafts if one.level is ChunkLevel.EXCLUDED]
+    assert {one.span for one in excluded} == {Span(0, 5), second}
+    parents = {one.span: done.drafts[one.parent].span for one in done.drafts if one.parent is not None}
+    assert all(parents[one.span] == one.span for one in excluded)
+    read = [parents[one.span] for one in done.drafts if one.level is ChunkLevel.CHILD]
+    assert read
+    assert all(span.intersect(one.span) is None for span in read for one in excluded)
 
 
 @given(case=cases())

@@ -184,7 +184,7 @@ def _edit(bench: _Bench, one: ChunkWork, place: Span) -> str:
 def _exclude(bench: _Bench, place: Span) -> str:
     """Let no chunk that is searched, and no parent that is read, hold a character of a place."""
     inside = bench.within(place)
-    left = [part for piece in bench.pieces for part in _clear(bench, piece, place)]
+    left = _unlike(part for piece in bench.pieces for part in _clear(bench, piece, place))
     if not any(piece.draft.level is ChunkLevel.CHILD and not piece.is_question for piece in left):
         return _LAST
     paths = [piece.draft.title_path for piece in inside]
@@ -220,21 +220,31 @@ def _clear(bench: _Bench, piece: _Piece, place: Span) -> list[_Piece]:
     ]
 
 
+def _unlike(pieces: Iterable[_Piece]) -> list[_Piece]:
+    """Keep one of pieces that are alike: of chunks that overlapped, the same may be left."""
+    kept: dict[tuple[ChunkLevel, Span, str, str], _Piece] = {}
+    for piece in pieces:
+        draft = piece.draft
+        kept.setdefault((draft.level, piece.span, draft.origin, draft.search_text), piece)
+    return list(kept.values())
+
+
 def _part(bench: _Bench, family: int, place: Span) -> None:
+    """Give what is left of a family parents that hold nothing excluded, and what is excluded parents of its own."""
     whole = bench.parents[family]
-    halves = {
-        "before": trim(bench.text, Span(whole.span.start, max(whole.span.start, place.start))),
-        "after": trim(bench.text, Span(min(whole.span.end, place.end), whole.span.end)),
-        "within": place,
-    }
-    homes: dict[str, int] = {}
+    before = trim(bench.text, Span(whole.span.start, max(whole.span.start, place.start)))
+    after = trim(bench.text, Span(min(whole.span.end, place.end), whole.span.end))
+    homes: dict[Span, int] = {}
     for piece in [piece for piece in bench.pieces if piece.family == family]:
-        half = "within" if place.contains(piece.span) else "before" if piece.span.end <= place.start else "after"
-        if half not in homes:
-            span = halves[half]
-            homes[half] = len(bench.parents)
+        if piece.span.intersect(place) is None:
+            span = before if piece.span.end <= place.start else after
+        else:
+            # Only what is excluded is left here. What was excluded earlier may reach out of the place.
+            span = piece.span
+        if span not in homes:
+            homes[span] = len(bench.parents)
             bench.parents.append(replace(whole, span=span, tokens=bench.tokens(span.of(bench.text))))
-        piece.family = homes[half]
+        piece.family = homes[span]
 
 
 def _ask(bench: _Bench, one: ChunkWork, place: Span) -> str:
