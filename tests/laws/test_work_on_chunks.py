@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from kaijuan.core.chunk_work import ALIAS, ChunkWork, WorkKind, passage_of
@@ -69,6 +69,7 @@ def cases(draw: st.DrawFn) -> tuple[str, list[Block], list[ChunkWork]]:
     return text, blocks, draw(wished(text))
 
 
+@settings(deadline=None)
 @given(case=cases())
 def test_promises_hold_whatever_is_done(case: tuple[str, list[Block], list[ChunkWork]]) -> None:
     text, blocks, wishes = case
@@ -89,6 +90,9 @@ def test_promises_hold_whatever_is_done(case: tuple[str, list[Block], list[Chunk
         assert draft.span.of(text).strip()
         if draft.level is ChunkLevel.CHILD and draft.origin != ALIAS:
             assert len(TOKENIZER.token_spans(draft.span.of(text))) <= LIMIT
+    excluded = [draft.span for draft in done.drafts if draft.level is ChunkLevel.EXCLUDED]
+    read = [done.drafts[draft.parent].span for draft in searched if draft.parent is not None]
+    assert all(span.intersect(place) is None for span in read for place in excluded), "what is excluded is read"
     assert {miss.work_id for miss in done.misses} <= {one.id for one in wishes}
     marks = [(draft.level, draft.span, draft.origin, draft.search_text) for draft in done.drafts]
     assert len(set(marks)) == len(marks), "two alike"
@@ -122,6 +126,29 @@ def test_what_was_excluded_keeps_a_parent_that_holds_it_when_a_part_of_it_is_exc
     assert all(span.intersect(one.span) is None for span in read for one in excluded)
 
 
+@pytest.mark.parametrize("kind", [WorkKind.SPLIT, WorkKind.MERGE, WorkKind.EDIT, WorkKind.ALIAS])
+def test_work_on_a_part_of_what_is_excluded_does_not_bring_it_back(kind: WorkKind) -> None:
+    text, blocks = document(["请假 流程 批准。"])
+    drafts = one_family(text, Span(0, 5), Span(6, 9))
+    wishes = [work(1, WorkKind.EXCLUDE, text, Span(0, 5)), work(2, kind, text, Span(3, 5))]
+    done = reworked(drafts, wishes, text, blocks, TOKENIZER, LIMIT)
+    assert [(miss.work_id, miss.why) for miss in done.misses] == [(wishes[1].id, "the passage is excluded")]
+    assert [one.span for one in done.drafts if one.level is ChunkLevel.CHILD] == [Span(6, 9)]
+
+
+def test_work_over_one_excluded_passage_does_not_let_another_be_read() -> None:
+    text, blocks = document(["请假 流程 批准。 由部门"])
+    drafts = one_family(text, Span(0, 2), Span(3, 5), Span(6, 9), Span(10, 13))
+    excluded = [work(1, WorkKind.EXCLUDE, text, Span(3, 5)), work(2, WorkKind.EXCLUDE, text, Span(10, 13))]
+    merged = work(3, WorkKind.MERGE, text, Span(0, 9))
+    done = reworked(drafts, [*excluded, merged], text, blocks, TOKENIZER, LIMIT)
+    assert not done.misses
+    (child,) = [one for one in done.drafts if one.level is ChunkLevel.CHILD]
+    assert child.parent is not None
+    assert (child.span, done.drafts[child.parent].span) == (Span(0, 9), Span(0, 9))
+
+
+@settings(deadline=None)
 @given(case=cases())
 def test_the_same_work_gives_the_same_chunks(case: tuple[str, list[Block], list[ChunkWork]]) -> None:
     text, blocks, wishes = case
@@ -132,6 +159,7 @@ def test_the_same_work_gives_the_same_chunks(case: tuple[str, list[Block], list[
     assert reworked(drafts, [], text, blocks, TOKENIZER, LIMIT).drafts == tuple(drafts)
 
 
+@settings(deadline=None)
 @given(before=DOCUMENT, paragraph=PARAGRAPH, after=DOCUMENT, kind=st.sampled_from([WorkKind.EDIT, WorkKind.ALIAS]))
 def test_work_goes_with_its_passage_to_wherever_that_stands(
     before: list[str], paragraph: str, after: list[str], kind: WorkKind
@@ -150,6 +178,7 @@ def test_work_goes_with_its_passage_to_wherever_that_stands(
     assert [miss.why for miss in done.misses] == [CHANGED]
 
 
+@settings(deadline=None)
 @given(paragraphs=DOCUMENT, copies=st.integers(2, 5), which=st.integers(0, 4))
 def test_of_several_places_it_takes_the_one_with_the_same_surroundings(
     paragraphs: list[str], copies: int, which: int
@@ -163,6 +192,7 @@ def test_of_several_places_it_takes_the_one_with_the_same_surroundings(
     assert one.place_in(intro + text) == one.span.shift(len(intro))
 
 
+@settings(deadline=None)
 @given(case=cases(), child=st.integers(8, LIMIT))
 def test_other_sizes_keep_the_promises(case: tuple[str, list[Block], list[ChunkWork]], child: int) -> None:
     text, blocks, wishes = case

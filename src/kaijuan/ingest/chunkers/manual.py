@@ -18,6 +18,7 @@ from kaijuan.ingest.chunkers.units import Path, common
 from kaijuan.ingest.ports import ChunkDraft, Tokenizer
 
 CHANGED = "the passage has changed or is gone"
+_EXCLUDED = "the passage is excluded"
 _LAST = "nothing would be left to search"
 
 
@@ -67,10 +68,25 @@ class _Bench:
         longest = max((self.tokens(text) for text in texts), default=0)
         return f"it would have {longest} tokens; a chunk has at most {self.limit}" if longest > self.limit else ""
 
+    def excluded_beside(self, span: Span) -> list[Span]:
+        """Return the places that are excluded and that do not stand wholly inside a span."""
+        excluded = [piece.span for piece in self.pieces if piece.draft.level is ChunkLevel.EXCLUDED]
+        return [place for place in excluded if not span.contains(place)]
+
+    def hidden(self, span: Span) -> bool:
+        """Say whether a span has text that stays excluded when all inside the span is replaced."""
+        return any(span.intersect(place) is not None for place in self.excluded_beside(span))
+
     def home(self, span: Span, inside: Sequence[_Piece]) -> int:
         """Return the parent of what is made of a span: the one of all it replaces, else the least around it."""
         families = {piece.family for piece in inside}
-        around = [at for at, parent in enumerate(self.parents) if parent.span.contains(span)]
+        # A parent from before an exclusion still holds what is no longer to be read.
+        barred = self.excluded_beside(span)
+        around = [
+            at
+            for at, parent in enumerate(self.parents)
+            if parent.span.contains(span) and all(parent.span.intersect(place) is None for place in barred)
+        ]
         shared = [at for at in around if families == {at}]
         if shared or around:
             return shared[0] if shared else min(around, key=lambda at: len(self.parents[at].span))
@@ -145,6 +161,8 @@ def _bench(
 def _done(bench: _Bench, one: ChunkWork, place: Span) -> str:
     """Do one piece of work; return why it cannot be done, "" when it is."""
     match one.kind:
+        case WorkKind.SPLIT | WorkKind.MERGE | WorkKind.EDIT if bench.hidden(place):
+            return _EXCLUDED
         case WorkKind.SPLIT:
             return _split(bench, one, place)
         case WorkKind.MERGE:
@@ -253,9 +271,10 @@ def _ask(bench: _Bench, one: ChunkWork, place: Span) -> str:
         return why
     if any(piece.is_question and (piece.span, piece.draft.search_text) == (place, one.said) for piece in bench.pieces):
         return ""  # two people may ask alike
+    excluded = (piece.span for piece in bench.pieces if piece.draft.level is ChunkLevel.EXCLUDED)
+    if any(place.intersect(span) is not None for span in excluded):
+        return _EXCLUDED
     around = [piece for piece in bench.pieces if piece.span.contains(place) and not piece.is_question]
-    if around and all(piece.draft.level is ChunkLevel.EXCLUDED for piece in around):
-        return "the passage is excluded"
     least = min(around, key=lambda piece: len(piece.span), default=None)
     draft = ChunkDraft(
         level=ChunkLevel.CHILD,
