@@ -212,6 +212,47 @@ async def test_purging_leaves_nothing_in_any_snapshot(shop: Workshop) -> None:
     assert (await shop.ingest.check(await shop.kb())).problems == 0
 
 
+@pytest.mark.parametrize("how", ["document id", "version id", "short id", "file name", "path", "relative path"])
+async def test_purging_blanks_what_runs_were_asked_for_however_it_names_the_document(shop: Workshop, how: str) -> None:
+    await shop.add({"秘密/plan 1.md": "The zebra code is 7788."})
+    kb = await shop.kb()
+    (version,) = await shop.catalog.versions(kb.id, kb.head, prefix=ROOT + "秘密")
+    word = {
+        "document id": version.document_id,
+        "version id": version.id,
+        "short id": version.document_id[:8],
+        "file name": "plan 1.md",
+        "path": "/shelf/秘密/plan 1.md",
+        "relative path": "../秘密/plan 1.md",
+    }[how]
+    asked = [json.dumps({"verb": "remove", "words": words}) for words in (["other.md", word], ["other plan 1.md"])]
+    removed = await shop.ingest.remove(kb, [version.id], request=asked[0])
+    await shop.add({"e": "Another."})
+    (other,) = await shop.catalog.versions(kb.id, (await shop.kb()).head, prefix=ROOT + "e")
+    kept = await shop.ingest.remove(await shop.kb(), [other.id], request=asked[1])
+    await purge(shop.ingest, await shop.kb(), [version.document_id])
+    notes = await shop.catalog.run_notes([removed.run_id, kept.run_id])
+    assert [notes[report.run_id].request if report.run_id in notes else "" for report in (removed, kept)] == [
+        "",
+        asked[1],
+    ]
+
+
+async def test_purging_blanks_why_a_run_failed_where_that_names_the_document(shop: Workshop) -> None:
+    kb = await shop.kb()
+    version = await shop.catalog.version_of(kb.id, ROOT + "c", 2)
+    assert version is not None
+    reasons = [f"{version.source} broke off.", "The disk is full."]
+    for reason in reasons:
+        run = await shop.catalog.begin_run(kb.id, "add", now=shop.clock())
+        await shop.catalog.roll_back(run, now=shop.clock(), reason=reason)
+    await shop.remove(["c"])
+    await purge(shop.ingest, await shop.kb(), [version.document_id])
+    told = {row["reason"] for table, row in shop.catalog.dump(kb.id) if table == "ingestion_run"}
+    assert reasons[1] in told
+    assert reasons[0] not in told
+
+
 # --- archives --------------------------------------------------------------------------------------------------------
 
 

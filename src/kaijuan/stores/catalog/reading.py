@@ -21,9 +21,9 @@ from kaijuan.stores.catalog.publishing import visible_at
 
 _versions, _chunks, _blocks, _documents = tables.document_version, tables.chunk, tables.block, tables.document
 _LAST = "\U0010ffff"
-_BEFORE_NAME = ("/", "#")
+BEFORE_NAME = ("/", "#")
 """What stands before the last part of an address: a folder, or the archive or corpus that a document is in."""
-_SHORTEST_ID = 6
+SHORTEST_ID = 6
 _STREAM = 4096
 _VERSIONS = select(_versions)
 _SHOWN = _VERSIONS.where(_versions.c.valid_from <= bindparam("snapshot"), _versions.c.valid_to > bindparam("snapshot"))
@@ -77,8 +77,8 @@ def find(connection: Connection, kb: KbId, snapshot: int, word: str) -> list[Ver
     if not storable(word):
         return []
     source, document, id = _versions.c.source, _versions.c.document_id, _versions.c.id
-    meant = [source == word, *(source.endswith(mark + word, autoescape=True) for mark in _BEFORE_NAME)]
-    if _SHORTEST_ID <= len(word) <= ID_LENGTH:
+    meant = [source == word, *(source.endswith(mark + word, autoescape=True) for mark in BEFORE_NAME)]
+    if SHORTEST_ID <= len(word) <= ID_LENGTH:
         meant += [and_(column >= word, column <= word + _LAST) for column in (document, id)]
     query = select(_versions).where(*visible_at(kb, snapshot), or_(*meant)).order_by(source)
     return [found for found in _all(connection, query) if _means(word, found)]
@@ -86,8 +86,8 @@ def find(connection: Connection, kb: KbId, snapshot: int, word: str) -> list[Ver
 
 def _means(word: str, found: Version) -> bool:
     # Once more, because LIKE takes upper and lower case as the same.
-    ids = len(word) >= _SHORTEST_ID and (found.document_id.startswith(word) or found.id.startswith(word))
-    return ids or found.source == word or found.source.endswith(tuple(mark + word for mark in _BEFORE_NAME))
+    ids = len(word) >= SHORTEST_ID and (found.document_id.startswith(word) or found.id.startswith(word))
+    return ids or found.source == word or found.source.endswith(tuple(mark + word for mark in BEFORE_NAME))
 
 
 def all_versions(connection: Connection, kb: KbId) -> list[Version]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from bisect import bisect_left
 from collections.abc import Collection, Iterator, Sequence
 from typing import Any
@@ -19,6 +20,7 @@ from kaijuan.stores.catalog import tables
 from kaijuan.stores.catalog.bases import kb_by_id
 from kaijuan.stores.catalog.connection import batches
 from kaijuan.stores.catalog.publishing import counts
+from kaijuan.stores.catalog.reading import BEFORE_NAME, SHORTEST_ID
 
 _tags, _snapshots, _versions, _runs = (
     tables.snapshot_tag,
@@ -26,6 +28,7 @@ _tags, _snapshots, _versions, _runs = (
     tables.document_version,
     tables.ingestion_run,
 )
+_UPWARDS = re.compile(r"^(\.{1,2}/)+")
 _NOT_BLOBS = frozenset({"content_hash"})
 
 
@@ -112,14 +115,13 @@ def purge_documents(connection: Connection, kb: KbId, documents: Collection[Docu
 
 def _forget(connection: Connection, kb: KbId, documents: Sequence[DocumentId]) -> None:
     """Remove what other tables say of documents: by their id, or by their source."""
-    of_them = select(tables.document.c.source).where(tables.document.c.id.in_(documents))
-    sources = [row.source for row in connection.execute(of_them)]
+    sources = _sources(connection, documents)
     versions = select(_versions.c.id).where(_versions.c.document_id.in_(documents))
     mine = select(_runs.c.id).where(_runs.c.kb_id == kb)
     lines = tables.ingestion_item
     connection.execute(delete(lines).where(lines.c.version_id.in_(versions)))
     connection.execute(delete(lines).where(lines.c.run_id.in_(mine), lines.c.source.in_(sources)))
-    _forget_in_runs(connection, kb, sources)
+    _forget_in_runs(connection, kb, documents)
     bindings = tables.acl_binding
     connection.execute(delete(bindings).where(bindings.c.kb_id == kb, bindings.c.resource.in_(documents)))
     # Which documents answered a question is kept in the trials, whatever they say of it.
@@ -132,14 +134,50 @@ def _forget(connection: Connection, kb: KbId, documents: Sequence[DocumentId]) -
             connection.execute(delete(table).where(or_(*(column.in_(documents) for column in named))))
 
 
-def _forget_in_runs(connection: Connection, kb: KbId, sources: Sequence[str]) -> None:
-    """Blank what runs were asked for, and how far they were, where it names one of these addresses."""
-    names = {name for source in sources for name in (source, unquote(urlsplit(source).path))}
-    kept = (_runs.c.request, _runs.c.progress)
+def _forget_in_runs(connection: Connection, kb: KbId, documents: Sequence[DocumentId]) -> None:
+    """Blank what runs were asked for, how far they were and why they failed, where it names one of the documents."""
+    columns = (_versions.c.id, _versions.c.document_id, _versions.c.source)
+    rows = list(connection.execute(select(*columns).where(_versions.c.document_id.in_(documents))))
+    ids = {*documents, *(row.id for row in rows)}
+    sources = {*(row.source for row in rows), *_sources(connection, documents)}
+    marks = {*ids, *sources}
+    paths = {unquote(urlsplit(source).path) for source in sources}
+    kept = (_runs.c.request, _runs.c.progress, _runs.c.reason)
     for row in connection.execute(select(_runs.c.id, *kept).where(_runs.c.kb_id == kb)).all():
-        blank = {column.name: "" for column in kept if names & set(_strings(row._mapping[column.name]))}
+        said = {column.name: set(_strings(row._mapping[column.name])) for column in kept}
+        blank = {name: "" for name, texts in said.items() if texts & paths or _quoted(marks, texts)}
+        if any(_means(word, ids, sources) for word in _words(row.request)):
+            blank["request"] = ""
         if blank:
             connection.execute(update(_runs).where(_runs.c.id == row.id).values(**blank))
+
+
+def _quoted(marks: Collection[str], texts: Collection[str]) -> bool:
+    return any(mark in text for mark in marks for text in texts)
+
+
+def _means(word: str, ids: Collection[str], sources: Collection[str]) -> bool:
+    """Say whether a word for removing means one of these documents, as readers find them by it."""
+    if len(word) >= SHORTEST_ID and any(id.startswith(word) for id in ids):
+        return True
+    # Addresses are percent-encoded, and from the root; people write names and paths as they see them.
+    seen = _UPWARDS.sub("", word)
+    ends = tuple(mark + seen for mark in BEFORE_NAME)
+    return bool(seen) and any(address.endswith(ends) for source in sources for address in (source, unquote(source)))
+
+
+def _words(request: str) -> list[str]:
+    """Return the words that a request to remove holds; none of another request."""
+    try:
+        asked = json.loads(request)
+    except ValueError:
+        return []
+    return [str(word) for word in asked.get("words", ())] if isinstance(asked, dict) else []
+
+
+def _sources(connection: Connection, documents: Sequence[DocumentId]) -> list[str]:
+    of_them = select(tables.document.c.source).where(tables.document.c.id.in_(documents))
+    return [row.source for row in connection.execute(of_them)]
 
 
 def _strings(text: str) -> Iterator[str]:
