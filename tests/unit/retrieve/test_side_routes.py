@@ -102,6 +102,12 @@ def test_side_routes_add_their_share() -> None:
         ("M8×1.25 螺栓", {"#m8x1.25"}),
         ("my colleague noticed M3×0.5 on the panel", {"#m3x0.5"}),
         ("does Windows 11 support it", {"#windows11"}),
+        ("the colleague noticed XXL-JOB on the panel", {"#xxljob"}),
+        ("显示屏上出现了 XXL-JOB，先看什么", {"#xxljob"}),
+        ("XXL-JOB", {"#xxljob"}),
+        ("what does MAX_RETRIES do", {"#maxretries"}),
+        ("WHAT IS THE STATE-OF-MIND REPORT", set()),
+        ("an e-mail about a T-shirt over TCP/IP", set()),
         ("3.5kg 的包裹 8:30 到", set()),
         ("2024年有多少人", set()),
         ("since 2023-05-01 in season 8", set()),
@@ -110,6 +116,17 @@ def test_side_routes_add_their_share() -> None:
 )
 def test_identifiers_of_a_question(text: str, codes: set[str]) -> None:
     assert {key for key in identifiers(text) if key.startswith("#")} == codes
+
+
+async def test_a_name_without_digits_is_found_to_the_letter_across_languages(tmp_path: Path) -> None:
+    names = ("XXL-JOB", "XXL-JOBS", "XXM-JOB")
+    records = [{"_id": name, "text": f"调度组件 {name} 的处理说明由现场工程师保存。"} for name in names]
+    records.append({"_id": "plan", "text": "The colleague on duty noticed which plan covers dental care."})
+    async with base(tmp_path, records) as engine:
+        for name in names:
+            result = await engine.search(f"the colleague on duty noticed {name} on the panel, which document is it?")
+            assert result.passages[0].source.endswith(f"#{name}")
+            assert result.passages[0].routes["exact"].rank == 1
 
 
 async def test_side_routes_that_are_on_bring_and_show_what_they_found(tmp_path: Path) -> None:

@@ -13,6 +13,8 @@ from kaijuan.retrieve.ports import Query
 
 # 3.5kg, 8:30, 1,000 and 19th are amounts; v2.3.1 and ERR-9988 are names.
 _AMOUNT = re.compile(r"#(?:\d[\d,:/-]*(?:\.\d+)?[a-z%°µμ℃]{0,5}|[^\d]*)")
+# XXL-JOB and MAX_RETRIES are names; e-mail, T-shirt and TCP/IP are words.
+_CAPITALS = re.compile(r"[A-Z]{2,}(?:[-_][A-Z]{2,})+")
 
 
 class ExactRoute:
@@ -46,6 +48,9 @@ def identifiers(text: str) -> Mapping[str, float]:
 
 def _is_name(term: Term, text: str) -> bool:
     written = term.span.of(text)
+    if _CAPITALS.fullmatch(written):
+        # In a question all in capitals they tell nothing.
+        return text.strip() == written or any(letter.isalpha() and not letter.isupper() for letter in text)
     digits = any(map(str.isdigit, written))
     # "season 8" is a way to say a number, "Windows 11" is a name.
     # Nor does a name begin with a word like "noticed" in "noticed M3×0.5".
