@@ -111,6 +111,16 @@ def test_of_overlapping_chunks_that_are_alike_without_what_is_excluded_one_is_le
     assert [one.span for one in done.drafts if one.level is ChunkLevel.CHILD] == [Span(0, 2), Span(6, 9)]
 
 
+def test_of_parents_that_are_alike_without_what_is_excluded_one_is_left() -> None:
+    text, blocks = document(["请假 流程", "批准。 由部门"])
+    drafts = [*one_family(text[:5], Span(0, 5)), *one_family(text, Span(7, 10))]
+    drafts[2:] = [replace(drafts[2], span=Span(7, 14)), replace(drafts[3], parent=2)]
+    wishes = [work(1, WorkKind.ALIAS, text, Span(0, 14)), work(2, WorkKind.EXCLUDE, text, Span(0, 5))]
+    done = reworked(drafts, wishes, text, blocks, TOKENIZER, LIMIT)
+    parents = [one.span for one in done.drafts if one.level is ChunkLevel.PARENT]
+    assert parents == [Span(0, 5), Span(7, 14)]
+
+
 @pytest.mark.parametrize("second", [Span(0, 2), Span(3, 5), Span(3, 9)])
 def test_what_was_excluded_keeps_a_parent_that_holds_it_when_a_part_of_it_is_excluded_again(second: Span) -> None:
     text, blocks = document(["请假 流程 批准。 由部门"])

@@ -252,7 +252,8 @@ def _part(bench: _Bench, family: int, place: Span) -> None:
     whole = bench.parents[family]
     before = trim(bench.text, Span(whole.span.start, max(whole.span.start, place.start)))
     after = trim(bench.text, Span(min(whole.span.end, place.end), whole.span.end))
-    homes: dict[Span, int] = {}
+    # One parent for each span: two families may have the same left.
+    homes = {parent.span: at for at, parent in reversed(list(enumerate(bench.parents)))}
     for piece in [piece for piece in bench.pieces if piece.family == family]:
         if piece.span.intersect(place) is None:
             span = before if piece.span.end <= place.start else after
