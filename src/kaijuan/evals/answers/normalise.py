@@ -33,7 +33,8 @@ def plain(text: str) -> str:
     text = _INITIALS.sub(lambda found: found[0].replace(".", ""), text)
     text = _POINT.sub(_KEPT_POINT, _THOUSANDS.sub("", text))
     bare = "".join(letter for letter in text if unicodedata.category(letter)[0] not in "PS")
-    return " ".join(_ARTICLES.sub(" ", bare).replace(_KEPT_POINT, ".").split())
+    # Folded again: marks that are gone may have kept blanks between ideographs apart.
+    return folded(" ".join(_ARTICLES.sub(" ", bare).replace(_KEPT_POINT, ".").split()))
 
 
 @lru_cache(maxsize=4096)

@@ -38,9 +38,15 @@ export async function pdfViewer(kb, version, signal) {
     enableXfa: false,
   });
   signal?.addEventListener("abort", () => task.destroy());
-  const file = await task.promise;
-  const first = await file.getPage(1);
-  return new PdfView(lib, task, file, first.getViewport({ scale: 1 })).viewer();
+  try {
+    const file = await task.promise;
+    const first = await file.getPage(1);
+    return new PdfView(lib, task, file, first.getViewport({ scale: 1 })).viewer();
+  } catch (error) {
+    // A reader that was closed meanwhile has taken the file away: that is no error of the file.
+    signal?.throwIfAborted();
+    throw error;
+  }
 }
 
 class PdfView {
