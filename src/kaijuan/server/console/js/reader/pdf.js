@@ -37,7 +37,8 @@ export async function pdfViewer(kb, version, signal) {
     isEvalSupported: false,
     enableXfa: false,
   });
-  signal?.addEventListener("abort", () => task.destroy());
+  const stop = () => task.destroy();
+  signal?.addEventListener("abort", stop);
   try {
     const file = await task.promise;
     const first = await file.getPage(1);
@@ -46,6 +47,9 @@ export async function pdfViewer(kb, version, signal) {
     // A reader that was closed meanwhile has taken the file away: that is no error of the file.
     signal?.throwIfAborted();
     throw error;
+  } finally {
+    // From here on the viewer lives for whoever shows it, whatever becomes of the request that opened it.
+    signal?.removeEventListener("abort", stop);
   }
 }
 
