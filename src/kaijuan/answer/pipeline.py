@@ -19,6 +19,7 @@ from kaijuan.answer.named import is_beside, named
 from kaijuan.answer.notes import Note
 from kaijuan.answer.phrases import Phrases, phrases_for
 from kaijuan.answer.question import Anchor, AnchorKind, Question, parts_of, read_question
+from kaijuan.answer.ranked import ranked_otherwise
 from kaijuan.answer.results import Answer, Status
 from kaijuan.answer.settings import AnswerSettings
 from kaijuan.answer.sufficiency import Fit, Judge, features_of, is_foreign, judge_for
@@ -158,7 +159,8 @@ def _judge(questions: Sequence[Question], evidence: Evidence, model: str, settin
         fit, probability, scored = _best_side(question, evidence, row, judge)
         threshold = fit.threshold if settings.refuse_below is None else settings.refuse_below
         missing = tuple(anchor for anchor in question.anchors if not _held(anchor, evidence.reads))
-        suffices = probability >= threshold and not _essential_missing(question, missing)
+        otherwise = ranked_otherwise(question.text, evidence.reads)
+        suffices = probability >= threshold and not otherwise and not _essential_missing(question, missing)
         shares = named(question, evidence.reads, evidence.passages)
         valid, conflicts = settle(question, scored, evidence.reads, evidence.passages, shares)
         asked = _about(valid, evidence.passages, shares)

@@ -92,3 +92,21 @@ def test_nothing_takes_the_place_of_nothing() -> None:
     assert instead_of("what about it?") == ""
     assert instead_of("北京的住宿标准是多少？") == ""
     assert leans("这个呢？")
+
+
+@pytest.mark.parametrize(
+    "question",
+    [
+        "How long are full backups kept?",
+        "谁审批周末加班？",
+        "那年休假要提前几天申请？",
+        "When are full backups deleted?",
+    ],
+)
+def test_a_whole_question_that_begins_like_a_follow_up_stands_by_itself(question: str) -> None:
+    assert not leans(question)
+
+
+@pytest.mark.parametrize("question", ["How long?", "谁审批？", "那要提前几天？", "那个什么时候生效？", "Why is it so?"])
+def test_a_bare_question_leans(question: str) -> None:
+    assert leans(question)

@@ -22,6 +22,8 @@ LONGEST = 200
 """Characters of a question that may lean on another one."""
 _SHORT = 12
 """Characters of a Chinese question that can hardly stand by itself without a noun of its own."""
+_OWN = 3
+"""Words of its own with which a question stands by itself, however it begins."""
 _MOST_TOPIC = 6
 """Words of the topic that are carried over."""
 _INSTEAD_ZH = re.compile(
@@ -36,13 +38,18 @@ _INSTEAD_EN = re.compile(
 _POINTS_ZH = re.compile(
     r"(?:它们|它們|他们|他們|她们|她們|它|他|她|这个|這個|那个|那個|这些|這些|那些|这种|這種|该|該|其中|其他|上述"
     r"|前者|后者|後者|这里|這裡|那里|那裡)"
-    r"|\A(?:那|那么|那麼|然后|然後|还有|還有|为什么|為什麼|为何|怎么办|怎麼辦|具体|具體|比如|例如|多久|多少钱"
+)
+_OPENS_ZH = re.compile(
+    r"\A(?:那|那么|那麼|然后|然後|还有|還有|为什么|為什麼|为何|怎么办|怎麼辦|具体|具體|比如|例如|多久|多少钱"
     r"|什么时候|什麼時候|谁|誰)"
 )
 _POINTS_EN = re.compile(
     r"\b(?:it|its|they|them|their|theirs|he|him|his|she|her|hers|this|that|these|those|there|one|ones|former|latter"
-    r"|same|such)\b"
-    r"|\A(?:and|but|so|then|also|why|how (?:much|many|long|often|come)|when|who|where|which)\b(?=.{0,25}\Z)",
+    r"|same|such)\b",
+    re.IGNORECASE,
+)
+_OPENS_EN = re.compile(
+    r"\A(?:and|but|so|then|also|why|how (?:much|many|long|often|come)|when|who|where|which)\b(?=.{0,25}\Z)",
     re.IGNORECASE,
 )
 _THERE_IS = re.compile(
@@ -97,11 +104,20 @@ def leans_only(words: str) -> bool:
 def leans(question: str) -> bool:
     """Say whether a question points at something before it, or is too bare to stand by itself."""
     if language_of(question) == "zh":
-        if _POINTS_ZH.search(question):
+        if _POINTS_ZH.search(_opening_off(question)):
             return True
-        return len(question) <= _SHORT and len(_content(question)) < 2
+        own = len(_content(question))
+        return (len(question) <= _SHORT and own < 2) or (
+            own < _OWN + question.startswith("那") and bool(_OPENS_ZH.search(question))
+        )
     pointing = _POINTS_EN.search(_THERE_IS.sub(" ", question)) is not None
-    return pointing or all(map(_EMPTY_EN.fullmatch, re.findall(r"[a-z]+", question.lower())))
+    opening = _OPENS_EN.search(question) is not None and len(_content(question)) < _OWN
+    return pointing or opening or all(map(_EMPTY_EN.fullmatch, re.findall(r"[a-z]+", question.lower())))
+
+
+def _opening_off(question: str) -> str:
+    """Return a question without the 那 that only joins it to the talk: 那年休假要提前几天申请."""
+    return re.sub(r"\A(?:那么|那麼|那)(?![个個些种種里裡])", "", question)
 
 
 def topic_of(last: str, question: str) -> list[str]:
