@@ -5,11 +5,12 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping, Sequence
 
-from kaijuan.answer.extract import ADDS, Read, Scored, alike, coverage, near_miss, rarities, same
+from kaijuan.answer.extract import ADDS, Read, Scored, alike, coverage, near_miss, rarities, same, words_of
 from kaijuan.answer.question import AnchorKind, Question
 from kaijuan.answer.settings import AnswerSettings
 from kaijuan.answer.units import Unit
 from kaijuan.core.documents import BlockKind
+from kaijuan.core.text.analyse import analyse
 
 _STEPS = 400
 """Characters of the steps that follow the best sentence of an answer to "how to"."""
@@ -17,6 +18,10 @@ _FIRST_STEP = re.compile(r"首先|先|第一|步骤一|步驟一|first\b|step 1|
 TIED = 0.93
 """Share of the best score from which a sentence is shown beside the best whatever it adds: which of the two answers
 cannot be told. Not where both speak of the same thing: then the best is the one that fits."""
+TIED_KINDS = 0.8
+"""The same for two that say alike of two kinds of the thing asked for, where the question names neither."""
+_KIND_WORDS = 2
+"""Words by which two kinds of a thing differ."""
 _LEANS = re.compile(
     r"(?:这|這|该|該|此|其(?![他它余餘次])|他|她|它|牠|祂|从此|從此|同年|同月|同日|当时|當時|当年|當年|后者|後者|前者|之后|之後|随后|隨後|次年|翌年|不过|不過|但|因此|所以|于是|於是)"
     r"|(?:he|she|it|they|his|her|its|their"
@@ -52,13 +57,24 @@ def choose(
     for item in ranked:
         if len(chosen) >= most or item.score < floor:
             break
-        tied = not question.how and item.score >= TIED * ranked[0].score and not alike(ranked[0].read, item.read)
+        tied = not question.how and _is_tied(question, item, ranked[0])
         if _new(item, chosen) and _belongs(question, item, chosen) and (tied or _adds(rarity, item, chosen)):
             chosen.append(item)
     for item in list(chosen):
         for before in _leant_on(item.read, reads):
             _append(chosen, Scored(read=before, coverage=0.0, similarity=0.0, score=0.0))
     return chosen
+
+
+def _is_tied(question: Question, item: Scored, best: Scored) -> bool:
+    """Say whether nobody can tell which of two the question means."""
+    if not alike(best.read, item.read):
+        return item.score >= TIED * best.score
+    # Full backups, incremental backups: a question about backups says neither, and covers as much of each.
+    left, right = words_of(best.read), words_of(item.read)
+    asked = {term.text for term in analyse(question.text)}
+    kinds = all(0 < len(own) <= _KIND_WORDS and asked.isdisjoint(own) for own in (left - right, right - left))
+    return kinds and item.coverage == best.coverage and item.score >= TIED_KINDS * best.score
 
 
 def _leant_on(read: Read, reads: Sequence[Read]) -> list[Read]:

@@ -59,6 +59,25 @@ async def test_a_sentence_that_says_less_of_the_question_is_left_out(passage: Ma
     assert given.answer == "元宵节：2031 年 2 月放假 3 天。"
 
 
+@pytest.mark.parametrize(
+    ("question", "said", "unsaid"),
+    [
+        ("How long are backups kept?", ("90 days", "14 days"), ()),
+        ("How long are full backups kept?", ("90 days",), ("14 days",)),
+        ("How long are incremental backups kept?", ("14 days",), ("90 days",)),
+    ],
+)
+async def test_kinds_that_a_question_does_not_tell_apart_are_both_told(
+    passage: MakePassage, result: MakeResult, question: str, said: tuple[str, ...], unsaid: tuple[str, ...]
+) -> None:
+    policy = passage(
+        "Policy", (P, "Full backups are kept for 90 days."), (P, "Incremental backups are kept for 14 days.")
+    )
+    given = await answer(question, result(question, policy), HashEmbedder(), AnswerSettings(refuse_below=0))
+    assert all(words in given.answer for words in said)
+    assert not any(words in given.answer for words in unsaid)
+
+
 @pytest.mark.parametrize("ranks", [(1, 2), (2, 1)])
 async def test_the_newer_edition_holds_and_the_other_is_named(
     passage: MakePassage, result: MakeResult, ranks: tuple[int, int]
