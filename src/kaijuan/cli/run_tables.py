@@ -93,8 +93,10 @@ def _outcome(view: RunView) -> Text:
         )
     if run.state.value == "published":
         return Text(f"published snapshot {run.target}", style="green")
+    if run.reason in _GOOD:
+        return Text(f"nothing to do: {run.reason[:1].lower()}{run.reason[1:].rstrip('.')}")
     reason = screen.line(" ".join(run.reason.split()))
-    return Text(f"undone: {reason}" if reason else "undone", style="" if reason in _GOOD else "yellow")
+    return Text(f"undone: {reason}" if reason else "undone", style="yellow")
 
 
 def _under_way(view: RunView) -> str:
