@@ -135,7 +135,7 @@ class Gate:
         await self.note(request, who, action, kb, allowed=action in allowed, snapshot=head)
         if not allowed:
             # A base that is not the caller's is not there: its name, too, may tell something.
-            raise NotFoundError(f"There is no knowledge base {kb!r}.", hint="GET /api/v1/kbs or /v1/models lists yours.")
+            raise NotFoundError(f"There is no knowledge base {kb!r}.", hint="/api/v1/kbs and /v1/models list yours.")
         if action not in allowed:
             raise AccessError(f"You may not {action.value} here.")
         return self.view(who, kb)
