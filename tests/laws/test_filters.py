@@ -11,7 +11,7 @@ from kaijuan.core.filters import And, Eq, Exists, Filter, In, Not, Or, Payload, 
 from kaijuan.core.snapshots import OPEN, visible
 from kaijuan.errors import FilterError
 
-FIELDS = ("kind", "year", "tags", "draft")
+FIELDS = ("kind", "year", "tags", "draft", "部门", "版本.年份")
 values = st.sampled_from(["pdf", "html", "1", 1, 0, 1.0, 2.5, True, False])
 payloads = st.dictionaries(
     st.sampled_from(FIELDS), values | st.lists(st.sampled_from(["pdf", "red", "1"]), max_size=3).map(tuple)

@@ -119,7 +119,9 @@ class _Reader:
             raise self.fail("expected a field name")
         name = token.plain.lower()
         if not FIELD.fullmatch(name):
-            raise self.fail("a field name has letters, digits, _ and dots, and begins with a letter")
+            raise self.fail(
+                "a field name has letters, Chinese characters, digits, _ and dots, and begins with no digit or dot"
+            )
         self.at += 1
         return name
 

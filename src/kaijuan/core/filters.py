@@ -15,6 +15,7 @@ import re
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 
+from kaijuan.core.text.characters import HAN
 from kaijuan.errors import FilterError
 
 Value = str | int | float | bool
@@ -22,7 +23,8 @@ Payload = Mapping[str, Value | tuple[str, ...] | list[str]]
 
 LEVEL = "chunk_level"
 """Payload field that tells points of whole documents from those of passages. Points of before have none."""
-FIELD = re.compile(r"[a-z_][a-z0-9_]*(\.[a-z0-9_]+)*")
+FIELD = re.compile(rf"[a-z_{HAN}][a-z0-9_{HAN}]*(\.[a-z0-9_{HAN}]+)*")
+"""Names of fields, Chinese ones too: tables and corpora have their columns named so."""
 
 
 def _check_field(name: str) -> None:

@@ -134,7 +134,7 @@ def test_a_day_compares_as_a_whole(sign: str, seconds: float) -> None:
         ("updated = 2024-02-30", 11, "no such date"),
         ("updated = 2024-01-01T25:00", 11, "no such date"),
         ("updated in (2024-01-01)", 13, "a whole day"),
-        ("类型 = pdf", 1, "a field name"),
+        ("9类型 = pdf", 1, "a field name"),
         ("kind not pdf", 10, '"in"'),
         ("kind = 'pdf", 8, "never closed"),
         (r"kind = '\x'", 9, "escape"),

@@ -27,8 +27,8 @@ class Wish:
 
 
 def path(field: str) -> str:
-    """Quote a field name: to the engine a dot would mean a nested object."""
-    return f'"{field}"' if "." in field else field
+    """Quote a field name: to the engine a dot would mean a nested object, and other letters than ASCII an error."""
+    return field if field.isascii() and "." not in field else f'"{field}"'
 
 
 def compile_filter(where: Filter) -> vendor.Filter:  # noqa: PLR0911 one return a node kind

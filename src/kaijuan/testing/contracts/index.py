@@ -9,11 +9,12 @@ from __future__ import annotations
 
 import copy
 from collections.abc import AsyncIterator, Awaitable, Callable
+from typing import Any
 
 import numpy as np
 import pytest
 
-from kaijuan.core.filters import EVERYTHING, And, Eq, Filter, In, Not, Range, all_of, at_snapshot, matches
+from kaijuan.core.filters import EVERYTHING, And, Eq, Exists, Filter, In, Not, Range, all_of, at_snapshot, matches
 from kaijuan.core.snapshots import OPEN, visible
 from kaijuan.errors import FilterError, UsageError
 from kaijuan.index.ports import Hit, Index, IndexStore, Point, Vector
@@ -247,6 +248,22 @@ class Refusing(SharedTests):
             await index.close_interval([chunk(1)], -1)
         with pytest.raises(UsageError):
             await index.delete(["x"])  # type: ignore[list-item]  # a wrong id
+
+    async def test_fields_may_have_chinese_names(self, index: Index) -> None:
+        mine: dict[str, Any] = {"部门": "运维", "版本.年份": 2024, "标签": ("红", "蓝")}
+        other: dict[str, Any] = {"部门": "行政", "版本.年份": 2023}
+        await index.upsert([point(1, **mine), point(2, **other)])
+        cases: tuple[tuple[Filter, int], ...] = (
+            (Eq("部门", "运维"), 1),
+            (In("部门", ("运维", "行政")), 2),
+            (Range(field="版本.年份", gte=2024), 1),
+            (Eq("标签", "蓝"), 1),
+            (Exists("标签"), 1),
+            (Not(Eq("部门", "运维")), 1),
+        )
+        for where, found in cases:
+            assert await index.count(where) == found
+            assert len(await index.search_dense(vector(1.0), 5, where)) == found
 
     async def test_a_filter_that_cannot_be_applied_is_an_error(self, index: Index) -> None:
         deep: Filter = Eq("a", 1)
