@@ -84,7 +84,7 @@ def describe(progress: Progress, seconds: float, noun: str = "document") -> str:
 def _indexed(progress: Progress, seconds: float) -> str:
     if not progress.indexed:
         # Nothing would move here for seconds: the model is loaded, and chunks are counted a batch at a time.
-        return f"{screen.count(progress.chunks, 'chunk')}, loading the model for the first"
-    shown = f"{progress.indexed} of {progress.chunks} chunks indexed"
+        return f"{progress.chunks} to index, loading the model for the first"
+    shown = f"{progress.indexed} of {progress.chunks} index entries written"
     told = progress.indexed >= RATED_CHUNKS and seconds >= RATED_SECONDS
     return f"{shown} ({progress.indexed / seconds:.0f}/s)" if told else shown

@@ -170,7 +170,7 @@ def test_progress_off_a_terminal_is_a_line_now_and_then(capsys: pytest.CaptureFi
     shown = printed.err.splitlines()
     assert [line.split(" document")[0] for line in shown] == ["reading: 1", "reading: 3 of 9", "publishing: 9 of 9"]
     assert r"a\nb\x1b[31m😀[red].pdf" in shown[0]
-    assert "20 of 50 chunks indexed, 1 failed" in shown[1]
+    assert "20 of 50 index entries written, 1 failed" in shown[1]
 
 
 def test_progress_on_a_terminal_is_live(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -191,13 +191,13 @@ def test_progress_on_a_terminal_is_live(monkeypatch: pytest.MonkeyPatch) -> None
 
 def test_progress_tells_a_rate_only_when_it_says_something() -> None:
     early = replace(_progress(), chunks=900, indexed=800)
-    assert "800 of 900 chunks indexed, " in describe(early, 0.0)
-    assert "800 of 900 chunks indexed (40/s)" in describe(early, 20.0)
+    assert "800 of 900 index entries written, " in describe(early, 0.0)
+    assert "800 of 900 index entries written (40/s)" in describe(early, 20.0)
     assert "/s" not in describe(_progress(), 20.0)
 
 
 def test_progress_says_why_the_first_chunk_takes_its_time() -> None:
-    assert "50 chunks, loading the model" in describe(replace(_progress(), indexed=0), 3.0)
+    assert "50 to index, loading the model" in describe(replace(_progress(), indexed=0), 3.0)
 
 
 def test_a_run_that_changed_nothing_says_so(kaijuan: Run, base: Any) -> None:
