@@ -84,7 +84,7 @@ class PdfView {
   }
 
   page(number, size) {
-    const element = h("div", { class: "pdf-page", data: { page: number }, "aria-label": t("reader.pageNumber", { n: number }) });
+    const element = h("div", { class: "pdf-page", data: { page: number }, role: "group", "aria-label": t("reader.pageNumber", { n: number }) });
     return this.sized(element, size);
   }
 
