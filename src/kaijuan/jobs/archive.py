@@ -212,6 +212,7 @@ async def load(
             )
             space = await rebuild(plan, told, lambda _version: None)
             await ingest.catalog.finish_import(run, manifest.head, space, now=ingest.clock())
+        # Whatever stops it, Ctrl-C and cancelling too: half an import must not stay, and the cause goes on.
         except BaseException:
             await asyncio.shield(ingest.end_dead_runs(fresh, reason="The import was stopped."))
             raise
