@@ -56,7 +56,7 @@ ANSWER = """{"question", "status", "answer",
  "trace_id", "timings_ms"}"""
 RUN = """{"run_id", "snapshot", "added", "updated", "unchanged", "removed",
  "failed": [{"source", "path", "code", "message"}], "held": [{"source", "path", "review", "reasons"}], "rejected",
- "removed_sources": [source], "moved": [{"before", "after"}], "snapshots": [numbers published on the way],
+ "removed_sources": [source], "moved": [{"before", "after"}], "snapshots": [numbers published on the way], "salvaged",
  "documents", "chunks", "seconds"}"""
 REVIEW = """{"id", "source", "path", "title", "state": "pending" | "approved" | "rejected" | "superseded",
  "content_hash", "created_at", "reasons": [{"detector", "said", "excerpt", "place", "page", "count"}],

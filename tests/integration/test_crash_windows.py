@@ -10,21 +10,25 @@ import shutil
 import signal
 import subprocess
 import sys
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
-from kaijuan.core.documents import Version
-from kaijuan.core.filters import EVERYTHING, at_snapshot
+from kaijuan.core.documents import ParsedDocument, Version
+from kaijuan.core.filters import EVERYTHING, Range, at_snapshot
 from kaijuan.core.ids import ChunkId
 from kaijuan.core.reviews import ReviewState
 from kaijuan.core.text.bm25 import query_weights
+from kaijuan.index.ports import Point
 from kaijuan.index.publish import STEPS
-from kaijuan.stores.index.edge_store import EdgeIndexStore
-from kaijuan.testing.workshop import Workshop
+from kaijuan.ingest.ports import SourceItem
+from kaijuan.ingest.settings import GateSettings
+from kaijuan.jobs.gate import GateRules
+from kaijuan.stores.index.edge_store import EdgeIndex, EdgeIndexStore
+from kaijuan.testing.workshop import ROOT, Workshop, each, read_text
 
 LONG = "\n".join(f"Paragraph {at} says that rule {at * 7} holds. 第{at}段说明规则。" for at in range(12))
 OLD = {"kept": LONG, "changed": "Travel is paid up to 500. 差旅上限五百元。", "gone": "Obsolete rule. 作废的规定。"}
@@ -86,7 +90,7 @@ async def main():
         kb = await shop.kb()
         await shop.ingest.approve(kb, await shop.catalog.reviews(kb.id, [ReviewState.PENDING]), by="wang")
     else:
-        await shop.add(texts, mirror=True)
+        await shop.add(texts, mirror=True, request="the shelf" if verb == "add the shelf" else "")
     await shop.close()
 
 asyncio.run(main())
@@ -254,6 +258,80 @@ async def test_killed_again_while_mending(step: str, second: str, home: Path) ->
         await shop.ingest.reconcile(await shop.kb())
         assert (await shop.kb()).head == 1
         await _assert_whole(shop, 1, OLD)
+        await _assert_mended(shop)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("owner_dies", [False, True])
+@pytest.mark.parametrize("step", ["stage", "write_group", "find_duplicates", "close_replaced", "flush_index"])
+async def test_the_same_asked_for_again_goes_on_where_it_was(
+    step: str, owner_dies: bool, home: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    _die(home, "add the shelf", step)
+    if owner_dies:
+        await _stop_owner(home, kill=True)
+    async with _opened(home) as shop:
+        before = await shop.catalog.versions_staged((await shop.catalog.unfinished_runs((await shop.kb()).id))[0].id)
+        index = await shop.index()
+        points = {header.id async for header in index.scan(Range(field="valid_from", gt=1))}
+        await index.close()
+        read: list[str] = []
+        written: list[ChunkId] = []
+
+        async def reading(item: SourceItem) -> ParsedDocument:
+            read.append(item.source)
+            return await read_text(item)
+
+        upsert = EdgeIndex.upsert
+
+        async def writing(index: EdgeIndex, some: Sequence[Point]) -> None:
+            written.extend(point.id for point in some)
+            await upsert(index, some)
+
+        monkeypatch.setattr(EdgeIndex, "upsert", writing)
+        shop.ingest = replace(shop.ingest, read=each(reading))
+        report = await shop.add(NEW, mirror=True, request="the shelf")
+        kept = await shop.catalog.versions_by_id(before)
+        assert before
+        assert set(kept) == set(before), "what was stored is not stored again"
+        assert not {version.source for version in kept.values()} & set(read)
+        assert not points & set(written), "a point that was there is not made again"
+        assert report.salvaged == len(before)
+        await _assert_whole(shop, 1, OLD)
+        await _assert_whole(shop, (await shop.kb()).head, NEW)
+        await _assert_mended(shop)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("step", ["stage", "retire", "flush_index", "settle_outbox"])
+async def test_a_moved_document_keeps_its_readers_whenever_the_run_dies(step: str, home: Path) -> None:
+    moved = {"kept": LONG, "elsewhere": OLD["changed"], "gone": OLD["gone"]}
+    async with _opened(home) as shop:
+        kb = await shop.kb()
+        closed = await shop.catalog.version_of(kb.id, ROOT + "changed", kb.head)
+        assert closed is not None
+        await shop.catalog.grant(kb.id, closed.document_id, "user:li")
+        await shop.ingest.refresh_access(kb)
+    _die(home, "add the shelf", step, texts=moved)
+    async with _opened(home) as shop:
+        report = await shop.add(moved, mirror=True, request="the shelf")
+        assert [one.after for one in report.moved] in ([ROOT + "elsewhere"], [])
+        kb = await shop.kb()
+        now = await shop.catalog.version_of(kb.id, ROOT + "elsewhere", kb.head)
+        assert now is not None
+        readers = await shop.catalog.principals_of(kb.id, [now.document_id])
+        assert readers[now.document_id] == frozenset({"user:li"})
+        await _assert_mended(shop)
+
+
+@pytest.mark.slow
+async def test_under_another_gate_nothing_is_taken_over(home: Path) -> None:
+    _die(home, "add the shelf", "write_group")
+    async with _opened(home) as shop:
+        stricter = GateRules(settings=GateSettings(), languages=("en",))
+        shop.ingest = replace(shop.ingest, gate=stricter)
+        report = await shop.add(NEW, mirror=True, request="the shelf")
+        assert report.salvaged == 0
         await _assert_mended(shop)
 
 

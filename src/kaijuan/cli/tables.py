@@ -57,6 +57,9 @@ def run(report: RunReport) -> Iterator[RenderableType]:
     else:
         said = "Nothing was published"
     yield Text(f"{said} ({report.seconds:.1f} s).", style="dim")
+    if report.salvaged:
+        stored = screen.count(report.salvaged, "document")
+        yield Text(f"{stored} had been stored by a run that was killed; they are not read again.", style="dim")
     moved = {one.before for one in report.moved}
     for one in report.moved[:REMOVED_SHOWN]:
         yield Text.assemble(("→ ", "cyan"), screen.place(one.before), " is now ", screen.place(one.after))

@@ -10,7 +10,7 @@ from itertools import groupby
 
 from kaijuan import telemetry
 from kaijuan.core.documents import INDEXED, Chunk, ChunkLevel, Version
-from kaijuan.core.filters import FIELD, LEVEL, Value
+from kaijuan.core.filters import FIELD, LEVEL, Range, Value
 from kaijuan.core.ids import ChunkId, VersionId
 from kaijuan.core.text.bm25 import document_weights
 from kaijuan.errors import KaijuanError, NotFoundError, StoreError
@@ -99,6 +99,25 @@ async def write_chunks(writer: IndexWriter, ids: Collection[ChunkId], skipped: S
     chunks = await writer.catalog.chunks(ids)
     versions = dict.fromkeys(chunk.version_id for chunk in chunks.values())
     return await _write(writer, _pieces(writer, versions, frozenset(chunks), skipped))
+
+
+async def complete_points(writer: IndexWriter, versions: Sequence[VersionId], head: int) -> int:
+    """Let the points that begin beyond head be those of these versions' chunks, in this space alone; return how many
+    were missing. For the holder of the lease, while nothing else is staged."""
+    later = writer.index.scan(Range(field="valid_from", gt=head))
+    there = {header.id async for header in later}
+    extra, written = set(there), 0
+    async for part in _parts(writer.catalog, versions):
+        chunks = await writer.catalog.chunks_of_each(part, *INDEXED)
+        wanted = frozenset(chunk.id for of_version in chunks.values() for chunk in of_version)
+        missing = wanted - there
+        extra -= wanted
+        if missing:
+            incomplete = [version for version in part if any(chunk.id in missing for chunk in chunks[version])]
+            written += await _write(writer, _pieces(writer, incomplete, missing, None))
+    for at in range(0, len(extra), _PAGE):
+        await writer.index.delete(sorted(extra)[at : at + _PAGE])
+    return written
 
 
 async def close_versions(writer: IndexWriter, versions: Sequence[VersionId], snapshot: int) -> None:
@@ -269,6 +288,11 @@ class Outbox:
         """Write the points of versions that were staged since the last call."""
         async for page in self._pages(IndexChange.UPSERT, self._after):
             self.written += await write_versions(self.writer, [entry.version_id for entry in page])
+            self._after = page[-1].sequence
+
+    async def skip_points(self) -> None:
+        """Take the points of all that is staged for written."""
+        async for page in self._pages(IndexChange.UPSERT, self._after):
             self._after = page[-1].sequence
 
     async def close_replaced(self) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
@@ -32,6 +33,8 @@ class Change:
     progress: Tell | None
     request: str = ""
     """What was asked for, as JSON, by which it can be asked for again."""
+    rules: str = ""
+    """Fingerprint of what decides whether a document is let in."""
     stage: Stage = Stage.READING
     _written: int = field(default=0, init=False)
     """Points of the parts that are published."""
@@ -109,6 +112,7 @@ class Change:
             removed_sources=tuple(self.tally.removed),
             moved=tuple(self.tally.moved),
             snapshots=tuple(self.tally.snapshots),
+            salvaged=self.tally.salvaged,
         )
         self.tell(Stage.DONE)
 
@@ -127,8 +131,18 @@ class Change:
         self._written += self.outbox.written
         self.run = await catalog.begin_run(self.run.kb_id, self.run.kind, now=clock())
         self.outbox = Outbox(self.outbox.writer)
-        await catalog.note_run(self.run.id, request=self.request)
+        await self.note_beginning()
         self.tell(Stage.READING)
+
+    async def note_beginning(self) -> None:
+        """Keep what was asked for, and since when: whoever goes on after a kill needs both."""
+        progress = json.dumps(self.beginning)
+        await self.outbox.writer.catalog.note_run(self.run.id, request=self.request, progress=progress)
+
+    @property
+    def beginning(self) -> dict[str, object]:
+        """What is noted of a run from its beginning on."""
+        return {"begun": self.tally.begun, "rules": self.rules}
 
     async def undo(self, clock: Callable[[], float], cause: BaseException) -> None:
         """Leave nothing of the run but why. What cannot be undone now (no room, say) the next run undoes first."""

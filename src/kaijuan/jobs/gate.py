@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, replace
 from typing import Self
 
 from kaijuan.core.documents import ParsedDocument, Version
-from kaijuan.core.ids import KbId, content_hash
+from kaijuan.core.ids import KbId, content_hash, stable_id
 from kaijuan.core.reviews import Finding, Review, ReviewState, review_id
 from kaijuan.core.text.language import language_of
 from kaijuan.errors import KaijuanError, WrongLanguageError
@@ -116,6 +116,11 @@ class GateRules:
 
     settings: GateSettings = field(default_factory=GateSettings)
     languages: tuple[str, ...] = ()
+
+    @property
+    def fingerprint(self) -> str:
+        """Another one may let in other documents."""
+        return stable_id("gate", self.settings.model_dump_json(), *self.languages)
 
 
 async def hold_back(catalog: Catalog, blobs: BlobStore, held: Sequence[Held]) -> None:

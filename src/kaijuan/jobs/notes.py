@@ -45,4 +45,5 @@ async def _note(change: Change, clock: Callable[[], float], seconds: float) -> N
 def _said(change: Change, clock: Callable[[], float], stage: Stage) -> str:
     told = asdict(change.state(stage))
     counts = {state.value: count for state, count in change.tally.states.items() if count}
-    return json.dumps({**told, "at": clock(), "counts": counts, "snapshots": change.tally.snapshots})
+    more = {"at": clock(), "counts": counts, "snapshots": change.tally.snapshots}
+    return json.dumps({**told, **more, **change.beginning})

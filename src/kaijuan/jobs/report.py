@@ -94,6 +94,8 @@ class RunReport:
     """Documents that are at another place now; counted among added and removed too."""
     snapshots: tuple[int, ...] = ()
     """All that this run published: a long one publishes on the way."""
+    salvaged: int = 0
+    """Documents that a killed run, asked for the same, had stored; they were published first and count as unchanged."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -123,7 +125,9 @@ class Tally:
         self.snapshots: list[int] = []
         """Published by this run so far."""
         self.begun = 0
-        """The snapshot that readers saw when the run began."""
+        """The snapshot that readers saw when the run began, or the one that died and that it goes on with."""
+        self.salvaged = 0
+        """Documents of a run that died."""
         self._published = 0
 
     def note(self, lines: Sequence[RunItem]) -> None:

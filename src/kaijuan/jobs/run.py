@@ -20,7 +20,7 @@ from kaijuan.errors import NotFoundError
 from kaijuan.index.catalog import Catalog, KnowledgeBase
 from kaijuan.index.embed import blocking_similarity
 from kaijuan.index.ports import BlobStore, Embedder, IndexStore
-from kaijuan.index.publish import Reached
+from kaijuan.index.publish import Publication, Reached, publish
 from kaijuan.index.rebuild import Plan, Told, drop_others, rebuild
 from kaijuan.index.reconcile import ReconcileReport, check, clear_unpublished, reconcile
 from kaijuan.index.settings import IndexSettings
@@ -38,6 +38,7 @@ from kaijuan.jobs.notes import noted
 from kaijuan.jobs.owner import new_owner
 from kaijuan.jobs.prepare import Ground, Parsing, Pipeline, Read, facts
 from kaijuan.jobs.report import Failed, Moved, Progress, RunReport, Stage, Tally
+from kaijuan.jobs.salvage import Remains, keep_points, remains
 from kaijuan.jobs.settings import JobSettings
 from kaijuan.jobs.spaces import Model, ModelOf, Spaces
 
@@ -346,15 +347,40 @@ class Ingest:
     @asynccontextmanager
     async def opened(self, kb: KnowledgeBase) -> AsyncIterator[tuple[IndexWriter, str]]:
         """Hold the lease, open the index, and take away what a dead run left in either store."""
+        async with self._space(kb) as (writer, owner):
+            await self._clear_dead(writer)
+            yield writer, owner
+
+    @asynccontextmanager
+    async def _space(self, kb: KnowledgeBase) -> AsyncIterator[tuple[IndexWriter, str]]:
         async with self.holding(kb) as (fresh, owner), self.spaces().opened(fresh) as writer:
             self.reached("open_space")
-            await self.end_dead_runs(kb)
-            self.reached("end_dead_runs")
-            # Asked every time: a run that died between these two steps is no longer in the catalog.
-            await clear_unpublished(writer.index, fresh.head)
-            await follow(writer, lambda side: clear_unpublished(side.index, fresh.head))
-            self.reached("clear_unpublished")
             yield writer, owner
+
+    async def _clear_dead(self, writer: IndexWriter) -> None:
+        await self.end_dead_runs(writer.kb)
+        self.reached("end_dead_runs")
+        # Asked every time: a run that died between these two steps is no longer in the catalog.
+        await clear_unpublished(writer.index, writer.kb.head)
+        await follow(writer, lambda side: clear_unpublished(side.index, writer.kb.head))
+        self.reached("clear_unpublished")
+
+    async def _salvaged(self, writer: IndexWriter, owner: str, found: Remains) -> IndexWriter:
+        """Publish what a dead run stored; return the writer for the base as it then is."""
+        tally = Tally()
+        tally.begun = found.begun
+        outbox = Outbox(writer)
+        change = Change(run=found.run, outbox=outbox, owner=owner, tally=tally, progress=None)
+        await keep_points(writer, found)
+        await outbox.skip_points()
+        await self._follow_moves(change, found.gone)
+        if self.settings.find_duplicates:
+            await find_duplicates(self.catalog, self.blobs, found.run, self.clock())
+        self.reached("keep_points")
+        publication = Publication(run=found.run, outbox=outbox, owner=owner, clock=self.clock)
+        snapshot = (await publish(publication, self.reached)).number
+        telemetry.event("run.salvaged", run=found.run.id, documents=len(found.versions), snapshot=snapshot)
+        return replace(writer, kb=replace(writer.kb, head=snapshot))
 
     @asynccontextmanager
     async def changing(
@@ -362,13 +388,24 @@ class Ingest:
     ) -> AsyncIterator[Change]:
         """Make one run of the block: published at its end when it changed anything, without a trace when it failed."""
         started = self.clock()
-        async with self.opened(kb) as (writer, owner):
+        async with self._space(kb) as (writer, owner):
+            found = await remains(self.catalog, kb.id, kind, request, self.gate.fingerprint)
+            if found is not None and found.versions:
+                writer = await self._salvaged(writer, owner, found)
+                tally.salvaged = len(found.versions)
+            await self._clear_dead(writer)
             run = await self.catalog.begin_run(kb.id, kind, now=started)
             change = Change(
-                run=run, outbox=Outbox(writer), owner=owner, tally=tally, progress=progress, request=request
+                run=run,
+                outbox=Outbox(writer),
+                owner=owner,
+                tally=tally,
+                progress=progress,
+                request=request,
+                rules=self.gate.fingerprint,
             )
-            tally.begun = change.head
-            await self.catalog.note_run(run.id, request=request)
+            tally.begun = change.head if found is None else found.begun
+            await change.note_beginning()
             self.reached("begin_run")
             try:
                 async with noted(change, self.clock, self.settings.note_seconds):

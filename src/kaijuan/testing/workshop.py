@@ -101,9 +101,10 @@ class Workshop:
         """Return the knowledge base as it is now."""
         return await self.catalog.create_kb("acme", "shelf", now=START)
 
-    async def add(self, texts: Mapping[str, str | None], *, mirror: bool = False) -> RunReport:
-        """Take in the texts by name; None is a place that cannot be read."""
-        return await self.ingest.add(await self.kb(), offered(texts), mirror_scope=ROOT if mirror else None)
+    async def add(self, texts: Mapping[str, str | None], *, mirror: bool = False, request: str = "") -> RunReport:
+        """Take in the texts by name; None is a place that cannot be read. `request` as in `Ingest.add`."""
+        scope = ROOT if mirror else None
+        return await self.ingest.add(await self.kb(), offered(texts), mirror_scope=scope, request=request)
 
     async def remove(self, names: Sequence[str]) -> RunReport:
         """Remove documents by name."""

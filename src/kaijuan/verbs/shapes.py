@@ -90,6 +90,7 @@ def run_shape(report: RunReport) -> Json:
         "removed_sources": list(report.removed_sources),
         "moved": [{"before": one.before, "after": one.after} for one in report.moved],
         "snapshots": list(report.snapshots),
+        "salvaged": report.salvaged,
         "documents": report.documents,
         "chunks": report.chunks,
         "seconds": round(report.seconds, TIME_DECIMALS),
