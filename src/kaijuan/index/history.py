@@ -112,8 +112,9 @@ class CatalogHistory(Protocol):
         """Let a document that took another's place be governed as that one is; say whether it had bindings of its own.
         Bumps the policy version if so. Repeatable."""
 
-    async def versions_by_content(self, kb: KbId, snapshot: int, hashes: Collection[str]) -> list[Version]:
-        """Return visible versions with one of these content hashes, by source."""
+    async def versions_by_content(self, kb: KbId, snapshot: int | None, hashes: Collection[str]) -> list[Version]:
+        """Return versions with one of these content hashes that a snapshot shows, by source; of None all that are
+        kept."""
 
     async def check_integrity(self) -> list[str]:
         """Return what the database finds wrong with itself: one sentence a fault, none when it is whole."""

@@ -10,9 +10,10 @@ import json
 import math
 import os
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
+from urllib.parse import unquote, urlsplit
 
 from kaijuan.core.filters import EVERYTHING, at_snapshot
 from kaijuan.core.reviews import ReviewState
@@ -20,6 +21,8 @@ from kaijuan.index.catalog import Catalog, ItemState, KnowledgeBase, Run, RunSta
 from kaijuan.index.ports import Index
 from kaijuan.jobs.owner import is_gone
 
+IsThere = Callable[[str], bool]
+"""Whether there is a file or folder at a path."""
 _RUNS = 200
 _FRESH_RUNS = 50
 _TRACES = 2000
@@ -60,7 +63,7 @@ class Queue:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Cause:
-    """One reason why sources failed, in the newest runs."""
+    """One reason why sources fail, by the newest runs: of what was taken in since, or is gone, nothing is told."""
 
     code: str
     sources: int
@@ -114,7 +117,15 @@ class Health:
     """Share of the requests that were not answered: `recent` and `before`."""
 
 
-async def health_of(catalog: Catalog, kb: KnowledgeBase, index: Index | None, home: Path, now: float) -> Health:
+async def health_of(
+    catalog: Catalog,
+    kb: KnowledgeBase,
+    index: Index | None,
+    home: Path,
+    now: float,
+    *,
+    is_there: IsThere = os.path.lexists,
+) -> Health:
     """Return how a base is doing."""
     runs = await catalog.runs(kb.id, limit=_RUNS)
     traces = await catalog.traces(kb.id, limit=_TRACES)
@@ -122,7 +133,7 @@ async def health_of(catalog: Catalog, kb: KnowledgeBase, index: Index | None, ho
     return Health(
         freshness=_freshness(runs, snapshots[-1].created_at if snapshots else None, now),
         queue=await _queue(catalog, kb, runs, now),
-        failures=await _failures(catalog, runs),
+        failures=await _failures(catalog, runs, is_there),
         sizes=await _sizes(kb, index, home),
         drift=tuple(_drifts(traces)),
         refused=_refused(traces),
@@ -168,15 +179,19 @@ def _left(progress: str) -> int | None:
     return max(0, int(total) - int(done)) if total is not None else None
 
 
-async def _failures(catalog: Catalog, runs: Sequence[Run]) -> tuple[Cause, ...]:
+async def _failures(catalog: Catalog, runs: Sequence[Run], is_there: IsThere) -> tuple[Cause, ...]:
     counts = await catalog.item_counts([run.id for run in runs])
+    oldest = max((at for at, run in enumerate(runs) if counts.get(run.id, {}).get(ItemState.FAILED.value)), default=-1)
     sources: dict[str, dict[str, None]] = {}
     told: dict[str, tuple[float, str, str]] = {}
-    for run in runs:  # the newest first
-        if not counts.get(run.id, {}).get(ItemState.FAILED.value):
-            continue
-        for item in await catalog.items(run.id):
-            if item.state is ItemState.FAILED:
+    settled: set[str] = set()
+    for run in runs[: oldest + 1]:  # the newest first: the last word about a source counts
+        items = [item for item in await catalog.items(run.id) if item.source not in settled]
+        settled.update(item.source for item in items)
+        failed = [item for item in items if item.state is ItemState.FAILED]
+        gone = await asyncio.to_thread(_gone, [item.source for item in failed], is_there)
+        for item in failed:
+            if item.source not in gone:
                 sources.setdefault(item.code, {})[item.source] = None
                 told.setdefault(item.code, (run.started_at, item.source, item.message))
     causes = [
@@ -184,6 +199,16 @@ async def _failures(catalog: Catalog, runs: Sequence[Run]) -> tuple[Cause, ...]:
         for code, names in sources.items()
     ]
     return tuple(sorted(causes, key=lambda cause: (-cause.sources, cause.code)))
+
+
+def _gone(sources: Sequence[str], is_there: IsThere) -> set[str]:
+    """Return those sources whose file is no longer there: nobody has to mend what is gone."""
+    files = {source: urlsplit(source) for source in sources}
+    return {
+        source
+        for source, parts in files.items()
+        if parts.scheme == "file" and not is_there(unquote(parts.path, errors="surrogateescape"))
+    }
 
 
 async def _sizes(kb: KnowledgeBase, index: Index | None, home: Path) -> Sizes:

@@ -11,6 +11,7 @@ from collections.abc import AsyncIterator, Collection, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass
 
+from kaijuan.core.documents import Version
 from kaijuan.core.filters import Range
 from kaijuan.core.ids import ChunkId, DocumentId
 from kaijuan.core.snapshots import OPEN, Snapshot
@@ -106,6 +107,23 @@ async def collect(ingest: Ingest, kb: KnowledgeBase, settings: RetentionSettings
         reports=reports,
         busy=busy,
     )
+
+
+async def former_places(catalog: Catalog, kb: KnowledgeBase, versions: Sequence[Version]) -> list[Version]:
+    """Return versions of documents that are gone and held what these documents hold in any version: a document that
+    was moved, and perhaps changed and moved again, stands in earlier snapshots at each of its places."""
+    known = {version.document_id for version in versions}
+    found: list[Version] = []
+    waiting = list(known)
+    while waiting:
+        kept = [version for document in waiting for version in await catalog.history(document)]
+        alike = await catalog.versions_by_content(kb.id, None, {version.content_hash for version in kept})
+        live = {version.document_id for version in alike if version.valid_to > kb.head}
+        came = [version for version in alike if version.document_id not in known | live]
+        waiting = list(dict.fromkeys(version.document_id for version in came))
+        known |= set(waiting)
+        found += came
+    return found
 
 
 async def purge(ingest: Ingest, kb: KnowledgeBase, documents: Collection[DocumentId]) -> tuple[Dropped, GcReport]:

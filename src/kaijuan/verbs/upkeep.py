@@ -17,7 +17,7 @@ from kaijuan.jobs.doctor import Check, DoctorReport, Patient, examine
 from kaijuan.jobs.health import Health, health_of
 from kaijuan.jobs.proof import Fingerprints, Proof, Ways, fingerprints, prove, traces_with
 from kaijuan.jobs.report import RunReport
-from kaijuan.jobs.retention import GcReport, purge
+from kaijuan.jobs.retention import GcReport, former_places, purge
 from kaijuan.verbs.runs import Running
 from kaijuan.verbs.wiring import ProgressCallback
 
@@ -88,10 +88,12 @@ class Caring(Running):
     async def purge(self, words: Targets, *, progress: ProgressCallback | None = None) -> Removed:
         """Remove documents from every snapshot, with points, blobs, saved requests, reports and reviews, and prove it.
 
-        Words may also name documents that were removed before. This cannot be undone.
+        Words may also name documents that were removed before. Documents that are gone and held the same content go
+        with them: the places where a document stood before it was moved. This cannot be undone.
         """
         kb = await self._kb()
         versions = await self._all_meant(kb, words, removed_too=True)
+        versions += await former_places(self.catalog, kb, versions)
         known = await fingerprints(self.catalog, self.blobs, kb, versions)
         live = [version.id for version in versions if version.valid_from <= kb.head < version.valid_to]
         report = await self._ingest().remove(kb, live, progress=progress) if live else None

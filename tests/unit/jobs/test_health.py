@@ -10,7 +10,7 @@ import pytest
 
 from kaijuan.index.catalog import StoredTrace
 from kaijuan.jobs.health import bytes_of, drift, health_of, kolmogorov_smirnov
-from kaijuan.testing.workshop import START, Workshop
+from kaijuan.testing.workshop import ROOT, START, Workshop
 
 
 @pytest.fixture
@@ -23,11 +23,22 @@ async def shop(tmp_path: Path) -> AsyncIterator[Workshop]:
 async def test_failures_are_told_by_cause_with_an_example(shop: Workshop) -> None:
     await shop.add({"good": "A rule.", "bad": None, "worse": None})
     kb = await shop.kb()
-    found = await health_of(shop.catalog, kb, await shop.index(), shop.home, START + 1000)
+    found = await health_of(shop.catalog, kb, None, shop.home, START + 1000, is_there=lambda _: True)
     [cause] = found.failures
     assert (cause.code, cause.sources) == ("source_missing", 2)
     assert cause.example.endswith(("bad", "worse"))
     assert "cannot be read" in cause.message
+
+
+async def test_what_was_taken_in_since_or_is_gone_no_longer_fails(shop: Workshop) -> None:
+    await shop.add({"mended": None, "deleted": None, "bad": None})
+    await shop.add({"mended": "A rule."})
+    await shop.add({"bad": None})
+    found = await health_of(
+        shop.catalog, await shop.kb(), None, shop.home, START, is_there=lambda path: path != "/shelf/deleted"
+    )
+    [cause] = found.failures
+    assert (cause.sources, cause.example) == (1, ROOT + "bad")
 
 
 async def test_points_of_earlier_snapshots_are_told_apart(shop: Workshop) -> None:

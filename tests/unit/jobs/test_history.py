@@ -14,9 +14,10 @@ from kaijuan.core.filters import EVERYTHING
 from kaijuan.core.reviews import ReviewState
 from kaijuan.core.snapshots import Snapshot, SnapshotTag
 from kaijuan.errors import CorruptStoreError, DiskFullError, KaijuanError, NotFoundError, UsageError
+from kaijuan.index.catalog_queue import Job
 from kaijuan.jobs import archive
 from kaijuan.jobs.history import SnapshotDiff, compare, publish_again, versions_at
-from kaijuan.jobs.retention import DAY, collect, plan, purge, wanted
+from kaijuan.jobs.retention import DAY, collect, former_places, plan, purge, wanted
 from kaijuan.jobs.settings import RetentionSettings
 from kaijuan.testing.workshop import ROOT, Workshop
 
@@ -251,6 +252,42 @@ async def test_purging_blanks_why_a_run_failed_where_that_names_the_document(sho
     told = {row["reason"] for table, row in shop.catalog.dump(kb.id) if table == "ingestion_run"}
     assert reasons[1] in told
     assert reasons[0] not in told
+
+
+async def test_purging_takes_the_places_where_a_moved_document_stood(shop: Workshop) -> None:
+    secret = "The zebra code is 7788. 斑马代号七七八八。"
+    await shop.add({"first": secret}, mirror=True)
+    await shop.add({"second": secret}, mirror=True)
+    await shop.add({"second": secret + " It was changed."}, mirror=True)
+    await shop.add({"third": secret + " It was changed.", "copy": secret}, mirror=True)
+    kb = await shop.kb()
+    version = await shop.catalog.version_of(kb.id, ROOT + "third", kb.head)
+    assert version is not None
+    places = await former_places(shop.catalog, kb, [version])
+    assert {one.source for one in places} == {ROOT + "first", ROOT + "second"}, "a copy that is live stays"
+    await shop.remove(["third"])
+    await purge(shop.ingest, await shop.kb(), {version.document_id, *(one.document_id for one in places)})
+    for snapshot in range(1, (await shop.kb()).head + 1):
+        assert not {"first", "second", "third"} & set(await shop.texts(snapshot))
+
+
+async def test_purging_drops_jobs_that_ask_for_the_document(shop: Workshop) -> None:
+    kb = await shop.kb()
+    version = await shop.catalog.version_of(kb.id, ROOT + "c", 2)
+    assert version is not None
+    for number, path in enumerate(("/shelf/c", "/shelf", "/shelf/d")):
+        request = json.dumps({"verb": "add", "targets": [path]})
+        await shop.catalog.enqueue(Job(id=f"job{number}", kb_id=kb.id, key=path, request=request))
+    for reason, owner in ((version.source + " broke off.", "one"), ("The disk is full.", "two")):
+        job = await shop.catalog.claim(kb.id, owner, now=1.0, seconds=9.0)
+        assert job is not None
+        await shop.catalog.fail(job.id, owner, reason, now=2.0, again_at=None)
+    await shop.catalog.claim(kb.id, "three", now=3.0, seconds=9.0)
+    await shop.remove(["c"])
+    await purge(shop.ingest, await shop.kb(), [version.document_id])
+    left = await shop.catalog.jobs(kb.id)
+    assert [job.key for job in left] == ["/shelf", "/shelf/d"]
+    assert "shelf/c" not in json.dumps([[job.request, job.reason] for job in left])
 
 
 # --- archives --------------------------------------------------------------------------------------------------------

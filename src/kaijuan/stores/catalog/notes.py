@@ -79,10 +79,13 @@ def move_access(connection: Connection, kb: KbId, before: DocumentId, after: Doc
     return True
 
 
-def versions_by_content(connection: Connection, kb: KbId, snapshot: int, hashes: Collection[str]) -> list[Version]:
-    """Return visible versions with one of these content hashes, by source."""
+def versions_by_content(
+    connection: Connection, kb: KbId, snapshot: int | None, hashes: Collection[str]
+) -> list[Version]:
+    """Return versions with one of these content hashes that a snapshot shows, of None all that are kept, by source."""
+    shown = (_versions.c.kb_id == kb,) if snapshot is None else visible_at(kb, snapshot)
     found: list[Version] = []
     for batch in batches(sorted(hashes)):
-        query = select(_versions).where(*visible_at(kb, snapshot), _versions.c.content_hash.in_(batch))
+        query = select(_versions).where(*shown, _versions.c.content_hash.in_(batch))
         found += [rows.version_of(row) for row in connection.execute(query)]
     return sorted(found, key=lambda version: version.source)

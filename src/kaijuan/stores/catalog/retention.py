@@ -15,6 +15,7 @@ from kaijuan.core.ids import DocumentId, KbId, VersionId
 from kaijuan.core.snapshots import OPEN, SnapshotTag
 from kaijuan.errors import NotFoundError, UsageError
 from kaijuan.index.catalog import RunState
+from kaijuan.index.catalog_queue import JobState
 from kaijuan.index.history import Dropped
 from kaijuan.stores.catalog import tables
 from kaijuan.stores.catalog.bases import kb_by_id
@@ -22,6 +23,7 @@ from kaijuan.stores.catalog.connection import batches
 from kaijuan.stores.catalog.publishing import counts
 from kaijuan.stores.catalog.reading import BEFORE_NAME, SHORTEST_ID
 
+_jobs = tables.job
 _tags, _snapshots, _versions, _runs = (
     tables.snapshot_tag,
     tables.snapshot,
@@ -150,6 +152,20 @@ def _forget_in_runs(connection: Connection, kb: KbId, documents: Sequence[Docume
             blank["request"] = ""
         if blank:
             connection.execute(update(_runs).where(_runs.c.id == row.id).values(**blank))
+    _forget_in_jobs(connection, kb, {*marks, *paths})
+
+
+def _forget_in_jobs(connection: Connection, kb: KbId, names: Collection[str]) -> None:
+    """Drop jobs that ask for one of the documents by itself, which would bring it back, and blank reasons that name it.
+
+    One that is under way is left to its worker.
+    """
+    for row in connection.execute(select(_jobs).where(_jobs.c.kb_id == kb)).all():
+        asked = {row.key, *_strings(row.request)}
+        if asked & set(names) and row.state != JobState.RUNNING.value:
+            connection.execute(delete(_jobs).where(_jobs.c.id == row.id))
+        elif _quoted(names, [row.reason]):
+            connection.execute(update(_jobs).where(_jobs.c.id == row.id).values(reason=""))
 
 
 def _quoted(marks: Collection[str], texts: Collection[str]) -> bool:

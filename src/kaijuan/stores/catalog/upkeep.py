@@ -119,7 +119,7 @@ class Upkeep:
         """Let a document that took another's place be governed as that one is."""
         return await self._write(notes.move_access, kb, before, after, durable=True)
 
-    async def versions_by_content(self, kb: KbId, snapshot: int, hashes: Collection[str]) -> list[Version]:
+    async def versions_by_content(self, kb: KbId, snapshot: int | None, hashes: Collection[str]) -> list[Version]:
         """Return visible versions with one of these content hashes."""
         return await self._read(notes.versions_by_content, kb, snapshot, hashes)
 
