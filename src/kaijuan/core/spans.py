@@ -37,6 +37,10 @@ class Span:
         """Say whether `other` lies wholly inside."""
         return self.start <= other.start and other.end <= self.end
 
+    def meets(self, other: Span) -> bool:
+        """Say whether the two share a character: `intersect` for those who need no more."""
+        return max(self.start, other.start) < min(self.end, other.end)
+
     def intersect(self, other: Span) -> Span | None:
         """Return the shared characters, or None when there is not one."""
         start, end = max(self.start, other.start), min(self.end, other.end)
