@@ -122,6 +122,9 @@ similar, joined, miss or empty; fallback says why no model wrote the answer alth
     "suggest": """{"suggestions": [{"text", "kind": "question" | "title" | "heading", "source"}]}""",
     "list": f"""{{"documents": [
   {VERSION}]}}""",
+    "editions": """{"chains": [{"current": [document id], "editions": [as in `list`, and {"label", "effective_from",
+    "effective_to", "standing": "in force" | "expired" | "not in force yet" | "superseded", "detail",
+    "supersedes": [document id], "superseded_by": [document id]}]}]}""",
     "show": """{"version": as in `list`, "text",
  "blocks": [{"id", "kind", "level", "span", "title_path", "pages", "place", "syntax"}],
  "chunks": [{"id", "level": "child" | "parent", "span", "parent_id", "title_path", "tokens", "mark"}],

@@ -84,23 +84,31 @@ class Client:
     # --- questions -----------------------------------------------------------------------------------------------
 
     def search(
-        self, query: str, *, k: int = 5, filters: Sequence[str] = (), as_of: Moment = None, cut: bool = True
+        self,
+        query: str,
+        *,
+        k: int = 5,
+        filters: Sequence[str] = (),
+        as_of: Moment = None,
+        cut: bool = True,
+        at: str | None = None,
     ) -> Json:
         """Return the best passages for a question, best first. `cut=False` keeps weak passages too."""
-        body = {"query": query, "k": k, "filters": builtins.list(filters), "as_of": as_of, "cut": cut}
+        body = {"query": query, "k": k, "filters": builtins.list(filters), "as_of": as_of, "cut": cut, "at": at}
         return self._post(self._at("search"), body)
 
-    def ask(self, question: str, *, k: int = 8, filters: Sequence[str] = (), as_of: Moment = None) -> Json:
-        """Answer from the documents, every sentence cited, or refuse."""
-        return self._post(
-            self._at("ask"), {"question": question, "k": k, "filters": builtins.list(filters), "as_of": as_of}
-        )
+    def ask(
+        self, question: str, *, k: int = 8, filters: Sequence[str] = (), as_of: Moment = None, at: str | None = None
+    ) -> Json:
+        """Answer from the documents, every sentence cited, or refuse. `at` is a day: only what was in force then."""
+        body = {"question": question, "k": k, "filters": builtins.list(filters), "as_of": as_of, "at": at}
+        return self._post(self._at("ask"), body)
 
     def ask_stream(
-        self, question: str, *, k: int = 8, filters: Sequence[str] = (), as_of: Moment = None
+        self, question: str, *, k: int = 8, filters: Sequence[str] = (), as_of: Moment = None, at: str | None = None
     ) -> Iterator[tuple[str, Json]]:
         """Yield (event, data) while a question is answered; the last event is done, with the whole answer."""
-        body = {"question": question, "k": k, "filters": builtins.list(filters), "as_of": as_of}
+        body = {"question": question, "k": k, "filters": builtins.list(filters), "as_of": as_of, "at": at}
         yield from self._events("POST", self._at("ask"), body)
 
     def explain(self, question: str, *, contains: str | None = None, chunk: str | None = None, k: int = 8) -> Json:
@@ -141,6 +149,10 @@ class Client:
             page = self._get(self._at("documents"), after=after, q=q, as_of=as_of, limit=500)
             yield from page["documents"]
             after = page["next"]
+
+    def editions(self, document: str | None = None, *, at: str | None = None) -> builtins.list[Json]:
+        """Return the documents that replace each other, and how each stands on a day (today by default)."""
+        return _listed(self._get(self._at("editions"), document=document, at=at)["chains"])
 
     def show(self, document: str, *, include: str = "text,blocks,chunks", as_of: Moment = None) -> Json:
         """Return one document, by id or file name, with its text, blocks, chunks and versions."""

@@ -153,6 +153,7 @@ class Kaijuan:
     explain = _blocking(AsyncKaijuan.explain)
     list = _blocking(AsyncKaijuan.list)
     show = _blocking(AsyncKaijuan.show)
+    editions = _blocking(AsyncKaijuan.editions)
     status = _blocking(AsyncKaijuan.status)
     health = _blocking(AsyncKaijuan.health)
     chunk = _blocking(AsyncKaijuan.chunk)

@@ -36,7 +36,14 @@ AsOf = Annotated[
         help="Answer from an earlier state: a snapshot number, or a local date or time (2025-03-01T14:30).",
     ),
 ]
-
+At = Annotated[
+    str | None,
+    typer.Option(
+        "--at",
+        metavar="DAY",
+        help="Only what was in force on a day (2023-06-30): nothing expired, replaced, or still to come.",
+    ),
+]
 Preset = Annotated[
     str | None,
     typer.Option("--preset", metavar="fast|balanced|thorough", help="How much care a search takes."),

@@ -8,7 +8,7 @@ import typer
 
 from kaijuan.cli import screen, shapes
 from kaijuan.cli.citing import remember
-from kaijuan.cli.options import AsOf, Extractive, Filters, Full, Json, K, NoFilters, Preset, session_of
+from kaijuan.cli.options import AsOf, At, Extractive, Filters, Full, Json, K, NoFilters, Preset, session_of
 from kaijuan.cli.session import read_as_of, read_filters
 
 if TYPE_CHECKING:
@@ -21,6 +21,7 @@ def search(  # noqa: PLR0913 one argument an option
     k: K = 5,
     filters: Filters = None,
     as_of: AsOf = None,
+    at: At = None,
     preset: Preset = None,
     no_filters: NoFilters = False,
     full: Full = False,
@@ -30,7 +31,9 @@ def search(  # noqa: PLR0913 one argument an option
     session = session_of(context, json)
     wanted, moment = read_filters(filters), read_as_of(as_of)
     with session.open() as base:
-        result = base.search(query, k=k, filters=wanted, as_of=moment, preset=preset, read_filters=not no_filters)
+        result = base.search(
+            query, k=k, filters=wanted, as_of=moment, at=at, preset=preset, read_filters=not no_filters
+        )
         early = "" if session.json or result.snapshot else before_the_first(base)
     if session.json:
         screen.show_json(shapes.search_shape(result))
@@ -40,7 +43,7 @@ def search(  # noqa: PLR0913 one argument an option
         return
     from kaijuan.cli import passages
 
-    screen.show(*passages.found(result, filtered=bool(wanted), full=full))
+    screen.show(*passages.found(result, filtered=bool(wanted or at), full=full))
 
 
 def ask(  # noqa: PLR0913 one argument an option
@@ -49,6 +52,7 @@ def ask(  # noqa: PLR0913 one argument an option
     k: K = 8,
     filters: Filters = None,
     as_of: AsOf = None,
+    at: At = None,
     preset: Preset = None,
     no_filters: NoFilters = False,
     extractive: Extractive = False,
@@ -65,6 +69,7 @@ def ask(  # noqa: PLR0913 one argument an option
             k=k,
             filters=wanted,
             as_of=moment,
+            at=at,
             preset=preset,
             read_filters=not no_filters,
             extractive=extractive,
@@ -73,8 +78,8 @@ def ask(  # noqa: PLR0913 one argument an option
         remember(session, answer)
         early = "" if session.json or answer.snapshot else before_the_first(base)
         # A refusal does not tell whether there was anything to read.
-        unread = wanted and not (session.json or answer.sentences or early)
-        searched = base.search(question, k=1, filters=wanted, as_of=moment) if unread else None
+        unread = (wanted or at) and not (session.json or answer.sentences or early)
+        searched = base.search(question, k=1, filters=wanted, as_of=moment, at=at) if unread else None
     if session.json:
         screen.show_json(shapes.answer_shape(answer))
         return
@@ -98,6 +103,7 @@ def explain(  # noqa: PLR0913 one argument an option
     k: K = 8,
     filters: Filters = None,
     as_of: AsOf = None,
+    at: At = None,
     preset: Preset = None,
     no_filters: NoFilters = False,
     full: Full = False,
@@ -116,6 +122,7 @@ def explain(  # noqa: PLR0913 one argument an option
             k=k,
             filters=wanted,
             as_of=moment,
+            at=at,
             preset=preset,
             read_filters=not no_filters,
         )

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable
-from datetime import datetime, time, timedelta
+from datetime import date, datetime, time, timedelta
 
 from kaijuan.core.filter_language import parse_filter
 from kaijuan.core.filters import Filter
@@ -16,6 +16,9 @@ Filters = str | Filter | Iterable[str | Filter]
 """One filter, in the filter language or as a tree, or several that must all hold."""
 Moment = int | float | datetime | str | None
 """A snapshot number (int), a time in seconds since 1970 (float), a datetime, text with either, or None for now."""
+
+Day = date | str | None
+"""A day, as a date or as text like 2025-03-01, or None."""
 
 
 def targets(given: Targets) -> list[str]:
@@ -64,6 +67,16 @@ def moment(given: Moment) -> int | float | None:
     if isinstance(given, str):
         return _written(given.strip())
     raise UsageError(f"{given!r} is neither a snapshot nor a time.", hint="Give a number, a datetime or an ISO date.")
+
+
+def day(given: Day) -> date | None:
+    """Return the day that is asked about, or None; text is an ISO 8601 date."""
+    if given is None or isinstance(given, date):
+        return given.date() if isinstance(given, datetime) else given
+    try:
+        return date.fromisoformat(given.strip())
+    except (ValueError, AttributeError) as error:
+        raise UsageError(f"{str(given)[:80]!r} is not a day.", hint="Give one like 2025-03-01.") from error
 
 
 def _written(text: str) -> int | float:

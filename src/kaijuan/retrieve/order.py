@@ -7,6 +7,7 @@ import math
 import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from datetime import date
 
 from kaijuan import telemetry
 from kaijuan.core.documents import Version
@@ -36,6 +37,8 @@ class Tools:
     settings: RetrieveSettings
     now: float
     kb: str
+    at: date | None = None
+    """The day that is asked about, where that is not left to the question."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -91,7 +94,9 @@ async def _read(tools: Tools, question: str, head: Sequence[Candidate], near: Fa
     chunks = [near.chunks[item.chunk_id] for item in head]
     versions = {chunk.version_id: near.versions[chunk.version_id] for chunk in chunks}
     texts = await _texts(tools, versions)
-    standing: Mapping[VersionId, Validity] = validities(versions, question, tools.now, tools.settings, tools.kb)
+    standing: Mapping[VersionId, Validity] = validities(
+        versions, question, tools.now, tools.settings, tools.kb, tools.at
+    )
     return [
         _Judged(
             candidate=item,

@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from datetime import date
 from types import MappingProxyType
 
 from kaijuan import telemetry
@@ -58,6 +59,8 @@ class SearchRequest:
     snapshot: int
     principals: frozenset[str]
     filters: tuple[Filter, ...] = ()
+    at: date | None = None
+    """The day that is asked about; by default today, or what the question names."""
     cut: bool = True
     """False keeps every candidate up to `k`, as evaluation needs."""
     read_filters: bool = True
@@ -185,6 +188,7 @@ async def _order(context: Retrieval, request: SearchRequest, found: _Found) -> O
         settings=context.settings,
         now=context.now,
         kb=request.kb.name,
+        at=request.at,
     )
     return await ordered(tools, request.text, found.candidates, found.near, cut=request.cut)
 

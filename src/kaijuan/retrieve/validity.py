@@ -7,10 +7,11 @@ version they are. Two annual reports differ in year and are no editions: neither
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, date, datetime
 from enum import StrEnum
+from urllib.parse import unquote
 
 from kaijuan.core.documents import Metadata, Version
 from kaijuan.core.ids import VersionId
@@ -27,6 +28,8 @@ _SHORTEST = 2
 """Characters of a title without its edition by which a family of editions is known."""
 _AGES = ("updated", "published", "effective_from")
 """Fields that say how old a document is, the surest first."""
+_MOST_NEWER = 50
+"""Editions that are looked at after each: a base may hold thousands of one title."""
 _DAYS_A_YEAR = 365.25
 _SECONDS_A_DAY = 86_400.0
 
@@ -74,25 +77,37 @@ def asked_about(question: str, today: date) -> Asked:
 
 
 def validities(
-    versions: Mapping[VersionId, Version], question: str, now: float, settings: RetrieveSettings, kb: str
+    versions: Mapping[VersionId, Version],
+    question: str,
+    now: float,
+    settings: RetrieveSettings,
+    kb: str,
+    at: date | None = None,
 ) -> dict[VersionId, Validity]:
     """Return how each version stands among the others; those that nothing is said about hold.
 
-    `now` is in seconds since 1970, `kb` the name of the base, whose half-life may be its own.
+    `now` is in seconds since 1970, `kb` the name of the base, whose half-life may be its own. `at` is the day that is
+    asked about, whatever the question names.
     """
-    asked = asked_about(question, datetime.fromtimestamp(now, UTC).date())
-    replaced = _replaced(versions.values(), asked)
+    asked = on(at) if at else asked_about(question, datetime.fromtimestamp(now, UTC).date())
+    replaced = replaced_by(versions.values(), asked)
     half_life = settings.half_lives.get(kb, settings.half_life_days)
     found = {}
     for id, version in versions.items():
-        standing, detail = _standing(version, asked, replaced)
+        standing, detail = standing_of(version, asked, replaced)
         factor = _freshness(version, now, half_life) * _authority(version.metadata, settings.authority)
         factor *= 1.0 if standing is Standing.HOLDS else settings.outdated_weight
         found[id] = Validity(standing=standing, detail=detail, factor=factor)
     return found
 
 
-def _standing(version: Version, asked: Asked, replaced: Mapping[VersionId, Version]) -> tuple[Standing, str]:
+def on(day: date) -> Asked:
+    """Return the day alone, as what is asked about."""
+    return Asked(first=day, last=day, named=False)
+
+
+def standing_of(version: Version, asked: Asked, replaced: Mapping[VersionId, Version]) -> tuple[Standing, str]:
+    """Return how a version stands on the days asked about, and since or until when, or by what it was replaced."""
     start, end = day_of(version.metadata.get("effective_from")), day_of(version.metadata.get("effective_to"), last=True)
     if end is not None and end < asked.first:
         return Standing.EXPIRED, f"{end}"
@@ -104,22 +119,82 @@ def _standing(version: Version, asked: Asked, replaced: Mapping[VersionId, Versi
     return Standing.HOLDS, ""
 
 
-def _replaced(versions: Iterable[Version], asked: Asked) -> dict[VersionId, Version]:
+def replaced_by(versions: Iterable[Version], asked: Asked) -> dict[VersionId, Version]:
     """Return the newer edition, in force on the day asked about, of every version that has one among the others."""
+    replaced: dict[VersionId, Version] = {}
+    for old, several in newer_ones(list(versions)).values():
+        newer = [new for new in several if _in_force(new, asked) and not _named(old, asked)]
+        if newer:
+            replaced[old.id] = max(newer, key=lambda version: (age_key(version), version.id))
+    return replaced
+
+
+def newer_ones(versions: Sequence[Version]) -> dict[VersionId, tuple[Version, list[Version]]]:
+    """Return for every version that others replace, whenever that is, the version and the others.
+
+    An edition replaces an earlier one of the same family, and what it says that it supersedes, whatever that is called.
+    """
+    found: dict[VersionId, tuple[Version, list[Version]]] = {}
+    for new, old in (*_by_family(versions), *_by_word(versions)):
+        several = found.setdefault(old.id, (old, []))[1]
+        if all(other.id != new.id for other in several):
+            several.append(new)
+    return found
+
+
+def _by_family(versions: Iterable[Version]) -> Iterator[tuple[Version, Version]]:
+    """Yield (newer, older) editions of one title."""
     families: dict[str, list[Version]] = {}
-    for version in versions:
+    for version in filter(_is_edition, versions):
         family = family_of(version.title)
         if len(family) >= _SHORTEST:
             families.setdefault(family, []).append(version)
-    replaced: dict[VersionId, Version] = {}
-    for editions in families.values():
-        for old in editions:
-            newer = [
-                new for new in editions if _replaces(new, old) and _in_force(new, asked) and not _named(old, asked)
-            ]
-            if newer:
-                replaced[old.id] = max(newer, key=lambda version: (_age_key(version), version.id))
-    return replaced
+    for family_members in families.values():
+        editions = sorted(family_members, key=lambda version: (age_key(version), version.id))
+        for at, one in enumerate(editions):
+            # The oldest first: what replaces an edition comes after it. Of very many the next few will do.
+            for other in editions[at + 1 : at + 1 + _MOST_NEWER]:
+                if _replaces(other, one):
+                    yield other, one
+                elif _replaces(one, other):
+                    yield one, other
+
+
+def _by_word(versions: Sequence[Version]) -> Iterator[tuple[Version, Version]]:
+    """Yield (newer, older) documents of which one names the other in its metadata."""
+    if not any(version.metadata.get(field) for version in versions for field in ("supersedes", "superseded_by")):
+        return
+    called: dict[str, list[Version]] = {}
+    for version in versions:
+        for name in _names(version):
+            called.setdefault(name, []).append(version)
+    for version in versions:
+        for old in _meant_by(version, "supersedes", called):
+            yield version, old
+        for new in _meant_by(version, "superseded_by", called):
+            yield new, version
+
+
+def _is_edition(version: Version) -> bool:
+    """Say whether a version tells which edition it is."""
+    return age_key(version) != (date.min, ())
+
+
+def _names(version: Version) -> set[str]:
+    """Return the words by which another document may mean this one."""
+    place = unquote(version.source).rpartition("/")[2]
+    said = version.metadata.get("document_number")
+    names = {version.title, place, place.rpartition(".")[0], version.document_id, said if isinstance(said, str) else ""}
+    return {folded(name).strip() for name in names if name}
+
+
+def _meant_by(version: Version, field: str, called: Mapping[str, Sequence[Version]]) -> Iterator[Version]:
+    """Yield the documents that a field of the metadata names; a name that several have means none of them."""
+    value = version.metadata.get(field)
+    for name in value if isinstance(value, tuple) else (value,):
+        meant = called.get(folded(name).strip().strip("《》"), ()) if isinstance(name, str) else ()
+        if len(meant) == 1 and meant[0].document_id != version.document_id:
+            yield meant[0]
 
 
 def family_of(title: str) -> str:
@@ -143,7 +218,8 @@ def _version_key(label: str) -> tuple[int, ...]:
     return tuple(int(number) for number in _NUMBERS.findall(label)[:4])
 
 
-def _age_key(version: Version) -> tuple[date, tuple[int, ...]]:
+def age_key(version: Version) -> tuple[date, tuple[int, ...]]:
+    """Return what orders editions: when they came into force, then their version."""
     label = version.metadata.get("version")
     return (
         day_of(version.metadata.get("effective_from")) or date.min,

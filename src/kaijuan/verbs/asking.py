@@ -12,7 +12,7 @@ from kaijuan.answer.results import Answer
 from kaijuan.answer.telling import Told, tell
 from kaijuan.answer.writing import Writing
 from kaijuan.core import arguments
-from kaijuan.core.arguments import Filters, Moment
+from kaijuan.core.arguments import Day, Filters, Moment
 from kaijuan.core.chat import NOTHING, ChatModel
 from kaijuan.core.chat_record import ChatCall, RecordedChat
 from kaijuan.core.filter_language import format_filter
@@ -32,7 +32,7 @@ _DATES = ("effective_from", "date", "modified", "created")
 class Asking(Reading, Recalling):
     """Answers from the documents."""
 
-    async def ask(
+    async def ask(  # noqa: PLR0913 one argument an option
         self,
         question: str,
         *,
@@ -42,10 +42,12 @@ class Asking(Reading, Recalling):
         preset: str | None = None,
         read_filters: bool = True,
         extractive: bool = False,
+        at: Day = None,
     ) -> Answer:
         """Answer from the documents, every sentence cited, or refuse where they do not say.
 
-        A configured language model writes the answer, unless `extractive` wants the documents' own sentences.
+        A configured language model writes the answer, unless `extractive` wants the documents' own sentences. `at` is
+        a day: what was not in force then, or replaced, is left out.
         """
         asked = Asked(
             question=question,
@@ -55,10 +57,11 @@ class Asking(Reading, Recalling):
             preset=preset,
             read_filters=read_filters,
             extractive=extractive,
+            at=day_of(at),
         )
         return await self._answered(asked)
 
-    async def ask_stream(
+    async def ask_stream(  # noqa: PLR0913 one argument an option
         self,
         question: str,
         *,
@@ -68,6 +71,7 @@ class Asking(Reading, Recalling):
         preset: str | None = None,
         read_filters: bool = True,
         extractive: bool = False,
+        at: Day = None,
     ) -> AsyncGenerator[AnswerEvent, None]:
         """Yield what happens while a question is answered (kaijuan.answer.events); the last event has the answer.
 
@@ -81,6 +85,7 @@ class Asking(Reading, Recalling):
             preset=preset,
             read_filters=read_filters,
             extractive=extractive,
+            at=day_of(at),
         )
         async with aclosing(self._events(asked)) as events:
             async for event in events:
@@ -123,6 +128,7 @@ class Asking(Reading, Recalling):
                 read_filters=asked.read_filters and not wide,
                 # A second look has words of its own already.
                 use_model=not (asked.extractive or again),
+                at=asked.at or None,
             )
             return await self._searched(replace(request, chat=understanding), asked.preset)
 
@@ -175,6 +181,12 @@ class Asking(Reading, Recalling):
         }
         trace = StoredTrace(id=told.result.trace.id, kb_id=kb.id, created_at=self._clock(), body=body)
         await self.catalog.save_trace(trace, keep=self.config.retrieve.traces_kept)
+
+
+def day_of(at: Day) -> str:
+    """Return a day as text, "" for none."""
+    day = arguments.day(at)
+    return day.isoformat() if day else ""
 
 
 def _lasts(answer: Answer, told: Told) -> bool:

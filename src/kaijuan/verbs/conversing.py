@@ -15,14 +15,14 @@ from kaijuan.answer.conversation.window import LATEST, digest, history
 from kaijuan.answer.events import AnswerEvent, DoneEvent, QuestionEvent
 from kaijuan.answer.results import Answer
 from kaijuan.core import arguments
-from kaijuan.core.arguments import Filters, Moment
+from kaijuan.core.arguments import Day, Filters, Moment
 from kaijuan.core.chat import NOTHING, Usage
 from kaijuan.core.conversations import Conversation, Turn
 from kaijuan.core.ids import DocumentId, stable_id
 from kaijuan.errors import UsageError
 from kaijuan.index.catalog import KnowledgeBase
 from kaijuan.retrieve.understanding.asking import Asker
-from kaijuan.verbs.asking import Asking
+from kaijuan.verbs.asking import Asking, day_of
 from kaijuan.verbs.recalling import Asked
 
 MOST_FACTS = 20
@@ -44,7 +44,7 @@ class Talk:
 class Conversing(Asking):
     """Questions that go on from each other, kept by name for one reader."""
 
-    async def converse(
+    async def converse(  # noqa: PLR0913 one argument an option
         self,
         text: str,
         *,
@@ -54,13 +54,14 @@ class Conversing(Asking):
         as_of: Moment = None,
         preset: str | None = None,
         extractive: bool = False,
+        at: Day = None,
     ) -> Answer:
         """Answer the next question of a conversation, which is begun if there is none of that name.
 
         What the question leaves unsaid is taken from those before; `question` of the answer is what was searched for.
         """
         events = self.converse_stream(
-            text, session=session, k=k, filters=filters, as_of=as_of, preset=preset, extractive=extractive
+            text, session=session, k=k, filters=filters, as_of=as_of, preset=preset, extractive=extractive, at=at
         )
         async with aclosing(events):
             async for event in events:
@@ -68,7 +69,7 @@ class Conversing(Asking):
                     return event.answer
         raise AssertionError("the last event has the answer")
 
-    async def converse_stream(
+    async def converse_stream(  # noqa: PLR0913 one argument an option
         self,
         text: str,
         *,
@@ -78,6 +79,7 @@ class Conversing(Asking):
         as_of: Moment = None,
         preset: str | None = None,
         extractive: bool = False,
+        at: Day = None,
     ) -> AsyncGenerator[AnswerEvent, None]:
         """Yield what happens while the next question of a conversation is answered; the turn is kept at its end."""
         kb = await self._kb()
@@ -107,6 +109,7 @@ class Conversing(Asking):
             preset=preset,
             extractive=extractive,
             history=told,
+            at=day_of(at),
         )
         async with aclosing(self._events(request)) as events:
             async for event in events:

@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 import builtins
+from datetime import UTC, datetime
 
-from kaijuan.core.arguments import Filters, Moment
+from kaijuan.core import arguments
+from kaijuan.core.arguments import Day, Filters, Moment
 from kaijuan.core.documents import Version
 from kaijuan.core.ids import ChunkId
 from kaijuan.core.snapshots import Snapshot
 from kaijuan.jobs.chunk_report import ChunkReport, chunk_report
 from kaijuan.jobs.views import ChunkView, DocumentView, Status, chunk_view, status_of, view_of
 from kaijuan.jobs.work_views import work_views
+from kaijuan.retrieve.editions import Chain, chains
 from kaijuan.retrieve.explain import Explanation, explain
 from kaijuan.retrieve.results import SearchResult
 from kaijuan.verbs.model_trials import Trying
@@ -31,15 +34,18 @@ class Reading(Trying):
         preset: str | None = None,
         read_filters: bool = True,
         use_model: bool = True,
+        at: Day = None,
     ) -> SearchResult:
         """Return the best passages for a question, at most `k`.
 
         `as_of` is a snapshot number (int) or a time in seconds since 1970 (float); the head by default. `cut=False`
         keeps weak passages too, for measuring. `preset` is "fast", "balanced" or "thorough"; the configured one by
         default. `read_filters=False` takes no filter from the words of the question, `use_model=False` asks no language
-        model for it in other words.
+        model for it in other words. `at` is a day: documents that were not in force then, or replaced, are left out.
         """
-        request = await self._request(query, k, filters, as_of, cut=cut, read_filters=read_filters, use_model=use_model)
+        request = await self._request(
+            query, k, filters, as_of, cut=cut, read_filters=read_filters, use_model=use_model, at=at
+        )
         return await self._searched(request, preset)
 
     async def explain(  # noqa: PLR0913 one argument an option
@@ -53,20 +59,31 @@ class Reading(Trying):
         as_of: Moment = None,
         preset: str | None = None,
         read_filters: bool = True,
+        at: Day = None,
     ) -> Explanation:
         """Say, stage by stage, why the passages that hold a text, or a chunk, were or were not used."""
-        request = await self._request(question, k, filters, as_of, read_filters=read_filters)
+        request = await self._request(question, k, filters, as_of, read_filters=read_filters, at=at)
         context = await self._retrieval(request.kb, preset)
         return await explain(context, request, contains=contains, chunk=chunk, trace_id=new_id())
 
     async def list(self, *, as_of: Moment = None) -> builtins.list[Version]:
         """Return the documents visible at a snapshot, by source."""
         kb = await self._kb()
+        return await self._all_readable(kb, await self._snapshot(kb, as_of))
+
+    async def editions(self, word: str | None = None, *, at: Day = None, as_of: Moment = None) -> builtins.list[Chain]:
+        """Return the documents that replace each other or say when they are in force, and how each stands on a day.
+
+        The day is today by default. With `word` (a source, id or file name) only the chain of that document.
+        """
+        kb = await self._kb()
         snapshot = await self._snapshot(kb, as_of)
-        found: builtins.list[Version] = []
-        while page := await self.catalog.versions(kb.id, snapshot, after=found[-1].source if found else ""):
-            found.extend(page)
-        return await self._readable(kb, found)
+        day = arguments.day(at) or datetime.fromtimestamp(self._clock(), UTC).date()
+        found = chains(await self._all_readable(kb, snapshot), day)
+        if word is None:
+            return found
+        meant = (await self._find(kb, word, snapshot)).document_id
+        return [chain for chain in found if any(one.version.document_id == meant for one in chain.editions)]
 
     async def show(self, word: str, *, as_of: Moment = None) -> DocumentView:
         """Return one document with its text, blocks, chunks and history; `word` is a source, id or file name."""

@@ -40,6 +40,8 @@ class Asked:
     read_filters: bool = True
     extractive: bool = False
     history: str = ""
+    at: str = ""
+    """The day asked about, as 2025-03-01; "" for today, or what the question names."""
 
 
 class Recalling(Wired):
@@ -110,7 +112,7 @@ class Recalling(Wired):
             "model": model,
             "prompts": prompts.fingerprint() if model else "",
             "settings": _settings(config.answer, config.retrieve, config.understanding, config.routes, config.reranker),
-            "asked": [asked.k, [asdict(one) for one in asked.filters], asked.preset, asked.read_filters],
+            "asked": [asked.k, [asdict(one) for one in asked.filters], asked.preset, asked.read_filters, asked.at],
             "filters": [type(one).__name__ for one in asked.filters],
             "history": asked.history,
             "glossary": await self._wording(kb),

@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from kaijuan.jobs.doctor import DoctorReport
     from kaijuan.jobs.report import RunReport
     from kaijuan.jobs.views import DocumentView
+    from kaijuan.retrieve.editions import Chain
     from kaijuan.retrieve.explain import Explanation
     from kaijuan.retrieve.results import Passage, RouteScore, SearchResult
     from kaijuan.retrieve.understanding.results import Understanding
@@ -219,6 +220,31 @@ def view_shape(view: DocumentView) -> Json:
 def list_shape(versions: Iterable[Version]) -> Json:
     """`list`."""
     return {"documents": [version_shape(version) for version in versions]}
+
+
+def chains_shape(chains: Iterable[Chain]) -> Json:
+    """`editions`: chains by title, of each the oldest edition first."""
+    return {
+        "chains": [
+            {
+                "current": [one.version.document_id for one in chain.current],
+                "editions": [
+                    {
+                        **version_shape(one.version),
+                        "label": one.label,
+                        "effective_from": one.effective_from,
+                        "effective_to": one.effective_to,
+                        "standing": one.standing.value or "in force",
+                        "detail": one.detail,
+                        "supersedes": list(one.supersedes),
+                        "superseded_by": list(one.superseded_by),
+                    }
+                    for one in chain.editions
+                ],
+            }
+            for chain in chains
+        ]
+    }
 
 
 def snapshots_shape(snapshots: Iterable[Snapshot]) -> Json:

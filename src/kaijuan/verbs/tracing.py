@@ -53,7 +53,7 @@ class Tracing(Asking, Holding):
         raise AssertionError("the last event has the answer")
 
 
-_KEPT = ("question", "k", "preset", "read_filters", "extractive", "history")
+_KEPT = ("question", "k", "preset", "read_filters", "extractive", "history", "at")
 
 
 class Replies:

@@ -9,6 +9,7 @@ import os
 import time
 import uuid
 from collections.abc import Callable, Collection, Sequence
+from datetime import date
 from functools import cached_property, partial
 from pathlib import Path
 from types import TracebackType
@@ -19,9 +20,10 @@ from kaijuan import registry
 from kaijuan.answer.remembering import AnswerCacheSettings, AnswerStore, Remembered
 from kaijuan.config import Config, home_path, load_config
 from kaijuan.core import arguments
-from kaijuan.core.arguments import Filters, Moment
+from kaijuan.core.arguments import Day, Filters, Moment
 from kaijuan.core.chat import ChatModel
 from kaijuan.core.documents import Version
+from kaijuan.core.filters import Filter, In, Not
 from kaijuan.core.ids import stable_id
 from kaijuan.core.reviews import ReviewState
 from kaijuan.core.text.analyse import ANALYSER
@@ -38,6 +40,7 @@ from kaijuan.ingest.ports import WrittenShelf
 from kaijuan.jobs.gate import GateRules
 from kaijuan.jobs.run import Ingest, Progress
 from kaijuan.jobs.spaces import Model
+from kaijuan.retrieve.editions import not_in_force
 from kaijuan.retrieve.holdings import HoldingsShelf
 from kaijuan.retrieve.languages import Known
 from kaijuan.retrieve.pipeline import Retrieval, SearchRequest
@@ -280,7 +283,7 @@ class Wired:
     async def _tagged(self, kb: KnowledgeBase, word: str) -> int | None:
         return next((tag.number for tag in await self.catalog.snapshot_tags(kb.id) if tag.name == word), None)
 
-    async def _request(
+    async def _request(  # noqa: PLR0913 one argument an option
         self,
         text: str,
         k: int,
@@ -290,21 +293,36 @@ class Wired:
         cut: bool = True,
         read_filters: bool = True,
         use_model: bool = True,
+        at: Day = None,
     ) -> SearchRequest:
         if not 1 <= k <= MOST_PASSAGES:
             raise UsageError(f"{k} passages cannot be asked for.", hint=f"Ask for 1 to {MOST_PASSAGES}.")
         kb = await self._kb()
+        snapshot, day = await self._snapshot(kb, as_of), arguments.day(at)
+        in_force = await self._in_force(kb, snapshot, day) if day else ()
         return SearchRequest(
             text=text,
             k=k,
             kb=kb,
-            snapshot=await self._snapshot(kb, as_of),
+            snapshot=snapshot,
             principals=self._principals,
-            filters=arguments.filters(filters),
+            filters=(*arguments.filters(filters), *in_force),
+            at=day,
             cut=cut,
             read_filters=read_filters,
             use_model=use_model,
         )
+
+    async def _in_force(self, kb: KnowledgeBase, snapshot: int, day: date) -> tuple[Filter, ...]:
+        """Return the filter that keeps out what did not hold on a day, as far as the caller may know of it."""
+        gone = not_in_force(await self._all_readable(kb, snapshot), day)
+        return (Not(In("document_id", tuple(sorted(gone)))),) if gone else ()
+
+    async def _all_readable(self, kb: KnowledgeBase, snapshot: int) -> builtins.list[Version]:
+        found: builtins.list[Version] = []
+        while page := await self.catalog.versions(kb.id, snapshot, after=found[-1].source if found else ""):
+            found.extend(page)
+        return await self._readable(kb, found)
 
     async def _retrieval(self, kb: KnowledgeBase, preset: str | None = None) -> Retrieval:
         """Return what a search of this base works with. The space and the model are those that `kb` names: a switch

@@ -62,6 +62,7 @@ def test_add_reports_what_was_done(kaijuan: Run, base: Any) -> None:
         "removed_sources": [],
         "moved": [],
         "snapshots": [],
+        "salvaged": 0,
     }
     ((verb, args, kwargs),) = base.calls
     assert (verb, args, kwargs["mirror"]) == ("add", (["a.pdf", "docs"],), True)

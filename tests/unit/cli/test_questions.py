@@ -85,7 +85,7 @@ def test_options_reach_the_engine(kaijuan: Run, base: Any, tmp_path: Path) -> No
     assert kaijuan(*words, "--filter", "pages = 2 and title = a", "--as-of", "4").code == 0
     assert base.opened == (tmp_path, "hr", None)
     filters = (Eq("kind", "pdf"), And((Eq("pages", 2), Eq("title", "a"))))
-    given = {"k": 7, "filters": filters, "as_of": 4, "preset": None, "read_filters": True}
+    given = {"k": 7, "filters": filters, "as_of": 4, "at": None, "preset": None, "read_filters": True}
     assert base.calls == [("search", ("住宿",), given)]
     assert kaijuan(*words, "--no-filters", "--preset", "fast").code == 0
     assert base.calls[-1][2] | {"preset": "fast", "read_filters": False} == base.calls[-1][2]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncIterator
 from contextlib import aclosing
 from typing import Annotated
 
@@ -21,7 +21,7 @@ from kaijuan.answer.events import (
     StatusEvent,
 )
 from kaijuan.engine import Kaijuan
-from kaijuan.retrieve.results import Candidate
+from kaijuan.retrieve.results import Trace
 from kaijuan.server.events import Event, streamed, wants_events
 from kaijuan.server.service import Reading, Reply, The
 from kaijuan.verbs.shapes import (
@@ -54,6 +54,9 @@ class Search(BaseModel):
         description="In the filter language: `kind = pdf and created >= 2024-01-01`.",
     )
     as_of: Moment = Field(default=None, description="A snapshot number, or a date or time.")
+    at: str | None = Field(
+        default=None, max_length=10, description="A day like 2023-06-30: only what was in force then."
+    )
     preset: str | None = Field(
         default=None, max_length=40, description="fast, balanced, thorough, or a preset of your own."
     )
@@ -93,22 +96,23 @@ async def search(body: SearchQuery, base: Reading) -> Reply:
         k=body.k,
         filters=body.filters,
         as_of=body.as_of,
+        at=body.at,
         cut=body.cut,
         preset=body.preset,
         read_filters=body.read_filters,
     )
     shape = search_shape(found)
     if body.trace:
-        shape["trace"] = {**fields_of(found.trace), "candidates": await _told(base, found.trace.candidates)}
+        shape["trace"] = {**fields_of(found.trace), "candidates": await _told(base, found.trace)}
     return Reply(shape)
 
 
-async def _told(base: Kaijuan, candidates: Sequence[Candidate]) -> list[Json]:
+async def _told(base: Kaijuan, trace: Trace) -> list[Json]:
     """Return candidates with the beginning of their words. The search has asked already who may read them."""
-    chunks = await base.catalog.chunks([one.chunk_id for one in candidates])
+    chunks = await base.catalog.chunks_meant([one.chunk_id for one in trace.candidates], trace.snapshot)
     versions = await base.catalog.versions_by_id({chunk.version_id for chunk in chunks.values()})
     shapes: list[Json] = []
-    for one in candidates:
+    for one in trace.candidates:
         chunk = chunks[one.chunk_id]
         version = versions[chunk.version_id]
         words = chunk.span.of(await base.texts.read(version.text_hash))[:BEGINNING]
@@ -132,6 +136,7 @@ async def ask(request: Request, body: Question, base: Reading, service: The) -> 
             k=body.k,
             filters=body.filters,
             as_of=body.as_of,
+            at=body.at,
             preset=body.preset,
             read_filters=body.read_filters,
             extractive=body.extractive,
@@ -146,6 +151,7 @@ async def answering(base: Kaijuan, body: Question) -> AsyncIterator[Event]:
         k=body.k,
         filters=body.filters,
         as_of=body.as_of,
+        at=body.at,
         preset=body.preset,
         read_filters=body.read_filters,
         extractive=body.extractive,
@@ -187,6 +193,7 @@ async def explain(body: WhyQuery, base: Reading) -> Reply:
         k=body.k,
         filters=body.filters,
         as_of=body.as_of,
+        at=body.at,
         preset=body.preset,
         read_filters=body.read_filters,
     )

@@ -54,6 +54,7 @@ async def converse(request: Request, body: Turn, base: Reading, name: Name, serv
             k=body.k,
             filters=body.filters,
             as_of=body.as_of,
+            at=body.at,
             preset=body.preset,
             extractive=body.extractive,
         )
@@ -67,6 +68,7 @@ async def _saying(base: Kaijuan, body: Turn, name: str) -> AsyncIterator[Event]:
         k=body.k,
         filters=body.filters,
         as_of=body.as_of,
+        at=body.at,
         preset=body.preset,
         extractive=body.extractive,
     )

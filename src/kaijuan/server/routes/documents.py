@@ -18,6 +18,7 @@ from kaijuan.verbs.opening import MOST_LISTED
 from kaijuan.verbs.shapes import (
     Json,
     boxes_shape,
+    chains_shape,
     chunk_line,
     citation_shape,
     fields_of,
@@ -76,6 +77,17 @@ async def upload(request: Request, base: Writing, who: Caller, service: The) -> 
 
 def _place(request: Request, kb: str, id: str) -> str:
     return f"{request.scope.get('root_path', '')}/api/v1/kbs/{quote(kb, safe='')}/runs/{id}"
+
+
+@router.get("/kbs/{kb}/editions")
+async def editions(
+    base: Reading,
+    document: Annotated[str | None, Query(max_length=2000, description="Document id or file name: its chain.")] = None,
+    at: Annotated[str | None, Query(max_length=10, description="A day like 2023-06-30; today by default.")] = None,
+    as_of: AsOf = None,
+) -> Reply:
+    """List the documents that replace each other or say when they are in force, and how each stands on a day."""
+    return Reply(chains_shape(await base.editions(document, at=at, as_of=as_of)))
 
 
 @router.get("/kbs/{kb}/documents/{id}")
