@@ -39,7 +39,7 @@ from kaijuan import Kaijuan, registry
 from kaijuan.config import Config
 from kaijuan.core.documents import Block, BlockKind, Chunk, ChunkLevel, Version
 from kaijuan.core.filters import Eq
-from kaijuan.core.ids import DocumentId, VersionId, block_id, chunk_id, content_hash, document_id, version_id
+from kaijuan.core.ids import DocumentId, VersionId, block_id, chunk_id, content_hash, document_id, piece_id, version_id
 from kaijuan.core.spans import Span
 from kaijuan.index.catalog import KnowledgeBase, Run, Staged
 from kaijuan.index.ports import Index, Point
@@ -209,10 +209,10 @@ def document(corpus: Corpus, kb: KnowledgeBase, run: Run, number: int, readers: 
         metadata=dict(clusters.fields(number)),
         created_at=run.started_at,
     )
-    chunks = [_chunk(id, owner, 0, ChunkLevel.PARENT, Span(0, len(text)))]
+    chunks = [_chunk(id, owner, text, 0, ChunkLevel.PARENT, Span(0, len(text)))]
     at = 0
     for part in parts:
-        chunks.append(_chunk(id, owner, len(chunks), ChunkLevel.CHILD, Span(at, at + len(part)), chunks[0]))
+        chunks.append(_chunk(id, owner, text, len(chunks), ChunkLevel.CHILD, Span(at, at + len(part)), chunks[0]))
         at += len(part) + 2
     payload = payload_of(kb, version, readers)
     own = np.random.default_rng(number).standard_normal((len(parts), clusters.DIMENSIONS), dtype=np.float32)
@@ -232,10 +232,16 @@ def document(corpus: Corpus, kb: KnowledgeBase, run: Run, number: int, readers: 
 
 
 def _chunk(
-    version: VersionId, owner: DocumentId, place: int, level: ChunkLevel, span: Span, parent: Chunk | None = None
+    version: VersionId,
+    owner: DocumentId,
+    text: str,
+    place: int,
+    level: ChunkLevel,
+    span: Span,
+    parent: Chunk | None = None,
 ) -> Chunk:
     return Chunk(
-        id=chunk_id(version, "bench", level, span.start, span.end),
+        id=chunk_id(piece_id(owner, level, span.of(text), place), 1),
         version_id=version,
         document_id=owner,
         ordinal=place,

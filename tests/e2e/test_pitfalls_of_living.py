@@ -19,6 +19,7 @@ from kaijuan import Kaijuan
 from kaijuan.config import Config
 from kaijuan.core.documents import INDEXED
 from kaijuan.core.filters import EVERYTHING, at_snapshot
+from kaijuan.core.ids import ChunkId, piece_of
 from kaijuan.errors import BusyError, SpaceMismatchError
 from kaijuan.ingest.settings import ChunkSettings
 from kaijuan.jobs.settings import RetentionSettings
@@ -45,7 +46,7 @@ def write(folder: Path, name: str, text: str) -> Path:
     return path
 
 
-async def _live(base: Kaijuan) -> tuple[set[str], set[str]]:
+async def _live(base: Kaijuan) -> tuple[set[str], set[ChunkId]]:
     """Return the versions and the chunks that head shows."""
     versions = await base.list()
     kb = await base.catalog.kb("default", "default")
@@ -79,8 +80,9 @@ async def _assert_only_live(base: Kaijuan) -> None:
     for question in ("差旅住宿标准", "RULE-1001", "食堂 RULE-2002"):
         result = await base.search(question, k=20, cut=False)
         assert {passage.version_id for passage in result.passages} <= versions
-        assert {passage.chunk_id for passage in result.passages} <= chunks
-        assert {candidate.chunk_id for candidate in result.trace.candidates} <= chunks
+        pieces = {piece_of(chunk) for chunk in chunks}
+        assert {passage.chunk_id for passage in result.passages} <= pieces
+        assert {candidate.chunk_id for candidate in result.trace.candidates} <= pieces
         answer = await base.ask(question)
         assert {citation.version_id for citation in answer.citations} <= versions
 

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from enum import StrEnum
 
-from kaijuan.core.ids import BlockId, ChunkId, DocumentId, KbId, VersionId
+from kaijuan.core.ids import BlockId, ChunkId, DocumentId, KbId, VersionId, piece_of
 from kaijuan.core.spans import Span
 
 Scalar = str | int | float | bool
@@ -160,7 +160,7 @@ class Block:
     title_path: tuple[str, ...] = ()
     """Headings above this block, outermost first, without the document title."""
     pages: tuple[int, ...] = ()
-    lines: tuple[TextLine, ...] = ()
+    lines: Sequence[TextLine] = ()
     """The map from characters to page places; empty for formats without pages."""
     language: str = ""
     confidence: float = 1.0
@@ -181,7 +181,7 @@ class ParsedBlock:
     span: Span
     level: int = 0
     title_path: tuple[str, ...] = ()
-    lines: tuple[TextLine, ...] = ()
+    lines: Sequence[TextLine] = ()
     confidence: float = 1.0
     pages: tuple[int, ...] = ()
     """Slides or sheets it stands on, counted from 1; where there are `lines`, their pages count."""
@@ -280,12 +280,17 @@ class Chunk:
     context: str = ""
     """Words about it that are searched with it and are no part of its text: what it is from, what its table holds."""
 
+    def shown(self) -> Chunk:
+        """Return the chunk as people are shown it: under the ids of pieces, which stay while the words do."""
+        parent = None if self.parent_id is None else piece_of(self.parent_id)
+        return replace(self, id=piece_of(self.id), parent_id=parent)
+
 
 def boxes_of(blocks: Iterable[Block], span: Span) -> list[PageBox]:
     """Return the page boxes of `span`, one a printed line, in reading order, on as many pages as it touches."""
     boxes: list[PageBox] = []
     for block in blocks:
-        if block.span.intersect(span) is None:
+        if not block.span.meets(span):
             continue
         boxes.extend(box for line in block.lines if (box := line.box_of(span)) is not None)
     return boxes
@@ -295,9 +300,9 @@ def pages_of(blocks: Iterable[Block], span: Span) -> list[int]:
     """Return the pages that `span` touches, in order; blocks without lines answer with their own pages."""
     pages: set[int] = set()
     for block in blocks:
-        if block.span.intersect(span) is None:
+        if not block.span.meets(span):
             continue
-        touched = {line.box.page for line in block.lines if line.span.intersect(span) is not None}
+        touched = {line.box.page for line in block.lines if line.span.meets(span)}
         pages |= touched or set(block.pages)
     return sorted(pages)
 

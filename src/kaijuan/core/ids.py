@@ -14,6 +14,8 @@ RunId = NewType("RunId", str)
 
 ID_LENGTH = 32
 """Characters in an id: 128 bits in lower-case hexadecimal, so that ids sort alike as text and as UUIDs."""
+PIECE_LENGTH = 24
+"""Characters in the id of a piece: the beginning of those of all its chunks."""
 
 
 def stable_id(kind: str, *parts: str | int) -> str:
@@ -49,6 +51,21 @@ def block_id(version: VersionId, ordinal: int, start: int, end: int) -> BlockId:
     return BlockId(stable_id("block", version, ordinal, start, end))
 
 
-def chunk_id(version: VersionId, strategy: str, level: str, start: int, end: int) -> ChunkId:
-    """Identify a chunk by version, strategy and span: equal text in two places is two chunks."""
-    return ChunkId(stable_id("chunk", version, strategy, level, start, end))
+def piece_id(document: DocumentId, level: str, words: str, nth: int = 0, said: str = "") -> ChunkId:
+    """Identify a piece of a document by its words, 24 hexadecimal characters: the same in every version that has it,
+    however the rest reads or is cut.
+
+    `nth` counts, from 0, the pieces of one version with these words: equal text in two places is two pieces. `said` is
+    what a piece is found by where that is all that tells it from another of the same words.
+    """
+    return ChunkId(stable_id("piece", document, level, words, nth, said)[:PIECE_LENGTH])
+
+
+def chunk_id(piece: ChunkId, number: int) -> ChunkId:
+    """Identify a piece in the version of that number: what rows and points are kept under. Begins with the piece's."""
+    return ChunkId(f"{piece}{number:08x}")
+
+
+def piece_of(chunk: ChunkId) -> ChunkId:
+    """Return the id of the piece that a chunk is: what people are shown, and may keep."""
+    return ChunkId(chunk[:PIECE_LENGTH])

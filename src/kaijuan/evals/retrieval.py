@@ -194,10 +194,10 @@ def name_of(source: str) -> str:
 async def learn_names(engine: Kaijuan, result: SearchResult, names: Names) -> None:
     """Fill `names` with the corpus id of every candidate's document."""
     missing = [c.chunk_id for c in result.trace.candidates if c.chunk_id not in names]
-    chunks = await engine.catalog.chunks(missing)
+    chunks = await engine.catalog.chunks_meant(missing, result.snapshot)
     versions = await engine.catalog.versions_by_id({chunk.version_id for chunk in chunks.values()})
     for id, chunk in chunks.items():
-        names[id] = name_of(versions[chunk.version_id].source)
+        names[ChunkId(id)] = name_of(versions[chunk.version_id].source)
 
 
 def _told(notes: Mapping[str, int]) -> Iterable[str]:

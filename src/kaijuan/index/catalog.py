@@ -297,6 +297,10 @@ class CatalogReader(AccessReader, GlossaryReader, ChunkWorkReader, Protocol):
 
     async def chunks(self, ids: Collection[ChunkId]) -> dict[ChunkId, Chunk]: ...
 
+    async def chunks_meant(self, ids: Collection[str], snapshot: int) -> dict[str, Chunk]:
+        """Return the published chunks that ids of chunks or pieces mean, in the order asked for. That of a piece means
+        the chunk that the snapshot shows, where it shows none the newest."""
+
     async def families(self, ids: Collection[ChunkId]) -> Families:
         """Return the chunks that exist, in the order asked for, with what their passages need."""
 

@@ -8,7 +8,7 @@ from itertools import pairwise
 
 from kaijuan.core.chunk_work import ALIAS, ChunkWork, Wish, WorkKind
 from kaijuan.core.documents import Chunk, ChunkLevel, Version
-from kaijuan.core.ids import ChunkId, DocumentId
+from kaijuan.core.ids import DocumentId, piece_of
 from kaijuan.core.spans import Span
 from kaijuan.errors import NotFoundError, UsageError
 from kaijuan.index.catalog import Catalog, KnowledgeBase
@@ -42,12 +42,12 @@ async def footing(
     """
     if not ids:
         raise UsageError("No chunk was named.", hint="`kaijuan chunks list DOCUMENT` shows their ids.")
-    found = await catalog.chunks([ChunkId(id) for id in dict.fromkeys(ids)])
+    found = await catalog.chunks_meant(ids, kb.head)
     versions = await catalog.versions_by_id({chunk.version_id for chunk in found.values()})
     own = {version.document_id for version in versions.values() if version.kb_id == kb.id}
     readers = await catalog.principals_of(kb.id, own)
     for id in ids:
-        chunk = found.get(ChunkId(id))
+        chunk = found.get(id)
         if chunk is None or readers.get(chunk.document_id, frozenset()).isdisjoint(principals):
             raise NotFoundError(f"There is no chunk {id!r}.", hint="`kaijuan chunks list DOCUMENT` shows their ids.")
     if len(own) > 1:
@@ -57,15 +57,19 @@ async def footing(
     if live is None:
         raise NotFoundError("The document of this chunk has been removed.")
     chunks = await catalog.chunks_of(live.id)
-    named = tuple(_living(chunk, versions[chunk.version_id], live, chunks) for chunk in found.values())
+    living = [_living(chunk, versions[chunk.version_id], live, chunks) for chunk in found.values()]
+    named = tuple({chunk.id: chunk for chunk in living}.values())
     text = (await blobs.get(live.text_hash)).decode()
     return Footing(version=live, text=text, chunks=tuple(chunks), named=named)
 
 
 def _living(chunk: Chunk, version: Version, live: Version, chunks: Sequence[Chunk]) -> Chunk:
-    """Return the chunk of the live version that stands where a chunk stood in its own."""
+    """Return the chunk of the live version that is the same piece, or stands where a chunk stood in its own."""
     if version.id == live.id:
         return chunk
+    same = next((other for other in chunks if piece_of(other.id) == piece_of(chunk.id)), None)
+    if same is not None:
+        return same
     key = (chunk.span, chunk.level, chunk.search_text if chunk.origin == ALIAS else "")
     for other in chunks:
         if key == (other.span, other.level, other.search_text if other.origin == ALIAS else ""):
@@ -73,7 +77,7 @@ def _living(chunk: Chunk, version: Version, live: Version, chunks: Sequence[Chun
                 return other
             break
     raise UsageError(
-        f"Chunk {chunk.id} is of an earlier version; the live one has no such chunk.",
+        f"Chunk {piece_of(chunk.id)} is of an earlier version; the live one has no such chunk.",
         hint="List the chunks again with `kaijuan chunks list`.",
     )
 
@@ -89,14 +93,16 @@ def children(ground: Footing) -> list[Chunk]:
     """Return the chunks that were named in reading order; UsageError where one is not searched."""
     for chunk in ground.named:
         if chunk.level is ChunkLevel.EXCLUDED:
-            raise UsageError(f"Chunk {chunk.id} is excluded.", hint="Restore it first.")
+            raise UsageError(f"Chunk {piece_of(chunk.id)} is excluded.", hint="Restore it first.")
         if chunk.level is not ChunkLevel.CHILD:
             raise UsageError(
-                f"Chunk {chunk.id} is the {chunk.level.value} around others, not one that is searched.",
+                f"Chunk {piece_of(chunk.id)} is the {chunk.level.value} around others, not one that is searched.",
                 hint="Name one of its children.",
             )
         if chunk.origin == ALIAS:
-            raise UsageError(f"Chunk {chunk.id} is a question to a passage.", hint="Name the chunk of the passage.")
+            raise UsageError(
+                f"Chunk {piece_of(chunk.id)} is a question to a passage.", hint="Name the chunk of the passage."
+            )
     return sorted(ground.named, key=lambda chunk: chunk.span)
 
 
@@ -139,7 +145,7 @@ def merge(ground: Footing) -> Wish:
         searched = chunk.level in (ChunkLevel.CHILD, ChunkLevel.EXCLUDED) and chunk.origin != ALIAS
         if searched and chunk.id not in named and whole.contains(chunk.span):
             raise UsageError(
-                f"Chunk {chunk.id} stands between them.", hint="Name it too, or chunks that are neighbours."
+                f"Chunk {piece_of(chunk.id)} stands between them.", hint="Name it too, or chunks that are neighbours."
             )
     return Wish(kind=WorkKind.MERGE, span=whole)
 
@@ -191,7 +197,7 @@ def undone(work: Sequence[ChunkWork], ground: Footing) -> list[str]:
     for chunk in ground.named:
         own = [one.id for one in work if _is_on(one, places[one.id], chunk)]
         if not own:
-            raise UsageError(f"Nobody has done anything to chunk {chunk.id}.")
+            raise UsageError(f"Nobody has done anything to chunk {piece_of(chunk.id)}.")
         ids.update(dict.fromkeys(own))
     return _with_what_follows(work, list(ids), ground.text)
 

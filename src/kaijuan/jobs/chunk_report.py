@@ -11,7 +11,7 @@ from statistics import median
 
 from kaijuan.core.chunk_work import ALIAS, AUTO
 from kaijuan.core.documents import Block, BlockKind, Chunk, ChunkLevel, Version
-from kaijuan.core.ids import ChunkId
+from kaijuan.core.ids import ChunkId, piece_of
 from kaijuan.core.spans import Span
 from kaijuan.index.catalog import Catalog
 from kaijuan.index.ports import BlobStore
@@ -167,7 +167,7 @@ class _Sum:
     def _compare(self, version: Version, chunk: Chunk, text: str) -> None:
         key = hashlib.blake2b(" ".join(text.split()).encode(), digest_size=16).digest()
         if key not in self.first:
-            self.first[key] = (chunk.id, version.source)
+            self.first[key] = (piece_of(chunk.id), version.source)
             return
         if key not in self.twins:
             id, source = self.first[key]
@@ -175,7 +175,7 @@ class _Sum:
         twins = self.twins[key]
         twins.count += 1
         if len(twins.chunks) < _TWINS_NAMED:
-            twins.chunks.append(chunk.id)
+            twins.chunks.append(piece_of(chunk.id))
             twins.sources.append(version.source)
 
 

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
-from kaijuan.core.chunk_work import ALIAS, AUTO, ChunkWork, Miss, WorkKind
+from kaijuan.core.chunk_work import ALIAS, ChunkWork, Miss, WorkKind
 from kaijuan.core.documents import Block, Chunk, ChunkLevel, ParsedBlock
-from kaijuan.core.ids import ChunkId, DocumentId, VersionId, block_id, chunk_id, stable_id
+from kaijuan.core.ids import ChunkId, DocumentId, VersionId, block_id, chunk_id, piece_id
+from kaijuan.core.spans import Span
 from kaijuan.core.text.language import language_of
 from kaijuan.errors import DocumentError, EmptyDocumentError
 from kaijuan.ingest.chunkers.manual import reworked
@@ -33,6 +35,8 @@ class Knife:
     chunker: Chunker
     tokenizer: Tokenizer
     version: VersionId
+    number: int
+    """Of the version."""
     document: DocumentId
 
     def cut(self, facts: Facts, text: str, blocks: Sequence[Block], work: Sequence[ChunkWork]) -> Pieces:
@@ -42,14 +46,14 @@ class Knife:
         chunks = self._chunks(self.chunking.enriched(facts, text, blocks, done.drafts, self.tokenizer), text)
         if not any(chunk.level is ChunkLevel.CHILD for chunk in chunks):
             raise EmptyDocumentError("The document has no text to search.")
-        if len({chunk.id for chunk in chunks}) < len(chunks):
+        if len({_likeness(chunk) for chunk in chunks}) < len(chunks):
             raise DocumentError(
                 "The chunker gave the same piece twice.", hint="Report this file: the chunker is at fault."
             )
         return Pieces(chunks=chunks, misses=done.misses)
 
     def _chunks(self, drafts: Sequence[ChunkDraft], text: str) -> tuple[Chunk, ...]:
-        ids = [self._id(draft) for draft in drafts]
+        ids = self._ids(drafts, text)
         return tuple(
             Chunk(
                 id=ids[ordinal],
@@ -70,14 +74,24 @@ class Knife:
             for ordinal, draft in enumerate(drafts)
         )
 
-    def _id(self, draft: ChunkDraft) -> ChunkId:
-        strategy = self.chunker.fingerprint
-        if draft.origin != AUTO:
-            strategy = f"{strategy}+{draft.origin}"
-        if draft.origin == ALIAS:
-            # Several questions may be asked of one passage.
-            strategy = f"{strategy}+{stable_id('alias', draft.search_text)}"
-        return chunk_id(self.version, strategy, draft.level, draft.span.start, draft.span.end)
+    def _ids(self, drafts: Sequence[ChunkDraft], text: str) -> list[ChunkId]:
+        ids = [ChunkId("")] * len(drafts)
+        seen: Counter[ChunkId] = Counter()
+        for at in sorted(range(len(drafts)), key=lambda at: drafts[at].span):
+            draft = drafts[at]
+            # What somebody takes out of the search stays the piece that it was. Several questions may lead to one.
+            level = ChunkLevel.CHILD if draft.level is ChunkLevel.EXCLUDED else draft.level
+            said = draft.search_text if draft.origin == ALIAS else ""
+            words = draft.span.of(text)
+            first = piece_id(self.document, level, words, said=said)
+            piece = piece_id(self.document, level, words, seen[first], said) if seen[first] else first
+            seen[first] += 1
+            ids[at] = chunk_id(piece, self.number)
+        return ids
+
+
+def _likeness(chunk: Chunk) -> tuple[ChunkLevel, Span, str, str]:
+    return chunk.level, chunk.span, chunk.origin, chunk.search_text if chunk.origin == ALIAS else ""
 
 
 def numbered_block(version: VersionId, ordinal: int, block: ParsedBlock, text: str) -> Block:

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 
 from kaijuan.core.documents import Block, Chunk, ChunkLevel, Version
-from kaijuan.core.ids import ChunkId, DocumentId, VersionId, block_id, chunk_id, version_id
+from kaijuan.core.ids import ChunkId, DocumentId, VersionId, block_id, chunk_id, piece_of, version_id
 from kaijuan.core.reviews import ReviewState
 from kaijuan.errors import NotFoundError
 from kaijuan.index.catalog import Catalog, ItemState, KnowledgeBase, RunItem, Staged, Standing
@@ -213,7 +213,7 @@ async def _copy(catalog: Catalog, version: Version, standing: Standing, signed: 
     number = standing.last_number + 1
     id = version_id(version.document_id, number, version.content_hash, version.fingerprint)
     blocks = [_block(block, id) for block in await catalog.blocks_of(version.id)]
-    chunks = _chunks(await catalog.chunks_of(version.id), id)
+    chunks = _chunks(await catalog.chunks_of(version.id), id, number)
     copy = replace(version, id=id, number=number, signature=version.signature if signed else b"")
     return Staged(version=copy, blocks=blocks, chunks=chunks)
 
@@ -222,21 +222,16 @@ def _block(block: Block, version: VersionId) -> Block:
     return replace(block, id=block_id(version, block.ordinal, block.span.start, block.span.end))
 
 
-def _chunks(chunks: Sequence[Chunk], version: VersionId) -> list[Chunk]:
-    names: dict[ChunkId, ChunkId] = {}
-    taken: set[ChunkId] = set()
-    for chunk in chunks:
-        id = chunk_id(version, chunk.strategy, chunk.level, chunk.span.start, chunk.span.end)
-        while id in taken:  # cut by hand at the same place
-            id = chunk_id(version, f"{chunk.strategy}/{chunk.id}", chunk.level, chunk.span.start, chunk.span.end)
-        taken.add(id)
-        names[chunk.id] = id
+def _chunks(chunks: Sequence[Chunk], version: VersionId, number: int) -> list[Chunk]:
+    def again(id: ChunkId) -> ChunkId:
+        return chunk_id(piece_of(id), number)
+
     return [
         replace(
             chunk,
-            id=names[chunk.id],
+            id=again(chunk.id),
             version_id=version,
-            parent_id=None if chunk.parent_id is None else names.get(chunk.parent_id),
+            parent_id=None if chunk.parent_id is None else again(chunk.parent_id),
         )
         for chunk in chunks
     ]

@@ -396,6 +396,7 @@ def _pieces(ground: Ground, parsed: Parsed) -> _Cut:
         chunker=pipeline.chunking.chunker_for(document.kind, shape, source, named),
         tokenizer=pipeline.tokenizer,
         version=version,
+        number=number,
         document=changed.document,
     )
     facts = Facts(

@@ -152,7 +152,7 @@ async def _stage(ingest: Ingest, change: Change, staged: Staged) -> None:
 def _touched(chunks: Sequence[Chunk], work: Sequence[ChunkWork], text: str) -> tuple[Chunk, ...]:
     places: list[Span] = [place for one in work if (place := one.passage.place_in(text)) is not None]
     return tuple(
-        chunk
+        chunk.shown()
         for chunk in chunks
         if chunk.level.value in ("child", "excluded") and any(place.contains(chunk.span) for place in places)
     )

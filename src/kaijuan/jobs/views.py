@@ -66,26 +66,26 @@ async def chunk_view(
     catalog: Catalog, blobs: BlobStore, kb: KnowledgeBase, id: ChunkId, principals: Collection[str]
 ) -> ChunkView:
     """Gather what is shown of one chunk; NotFoundError when there is none of that id that a principal may read."""
-    found = (await catalog.chunks([id])).get(id)
+    found = (await catalog.chunks_meant([id], kb.head)).get(id)
     version = (await catalog.versions_by_id([found.version_id])).get(found.version_id) if found else None
     readers = await catalog.principals_of(kb.id, {version.document_id}) if version and version.kb_id == kb.id else {}
-    if version is None or not readers.get(version.document_id, frozenset()) & set(principals):
+    if found is None or version is None or not readers.get(version.document_id, frozenset()) & set(principals):
         raise NotFoundError(f"There is no chunk {id!r}.", hint="`kaijuan chunks list DOCUMENT` shows their ids.")
     text = (await blobs.get(version.text_hash)).decode()
     chunks = await catalog.chunks_of(version.id)
-    own = next(each for each in chunks if each.id == id)
+    own = next(each for each in chunks if each.id == found.id)
     parent = next((each for each in chunks if each.id == own.parent_id), None)
     alike = [each for each in chunks if each.level is own.level]
     at = alike.index(own)
     name = own.title_path[-1] if own.title_path else ""
     return ChunkView(
         version=version,
-        chunk=own,
+        chunk=own.shown(),
         text=own.span.of(text),
-        parent=parent,
+        parent=parent.shown() if parent else None,
         parent_text=parent.span.of(text) if parent else "",
-        neighbours=tuple(alike[max(at - 1, 0) : at] + alike[at + 1 : at + 2]),
-        children=tuple(each for each in chunks if each.parent_id == own.id),
+        neighbours=tuple(each.shown() for each in alike[max(at - 1, 0) : at] + alike[at + 1 : at + 2]),
+        children=tuple(each.shown() for each in chunks if each.parent_id == own.id),
         pages=tuple(pages_of(await catalog.blocks_of(version.id, [own.span]), own.span)),
         references=tuple(references(own.span.of(text), name)),
     )
@@ -112,10 +112,11 @@ async def status_of(catalog: Catalog, kb: KnowledgeBase, index: Index | None, em
 
 async def view_of(catalog: Catalog, version: Version, text: str) -> DocumentView:
     """Return a version with its blocks, chunks and history."""
+    chunks = await catalog.chunks_of(version.id)
     return DocumentView(
         version=version,
         text=text,
         blocks=tuple(await catalog.blocks_of(version.id)),
-        chunks=tuple(sorted(await catalog.chunks_of(version.id), key=lambda chunk: chunk.ordinal)),
+        chunks=tuple(each.shown() for each in sorted(chunks, key=lambda chunk: chunk.ordinal)),
         history=tuple(await catalog.history(version.document_id)),
     )

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from kaijuan.core.documents import Chunk, ChunkLevel, Version
 from kaijuan.core.filters import Eq, Filter, all_of
-from kaijuan.core.ids import ChunkId
+from kaijuan.core.ids import ChunkId, piece_of
 from kaijuan.core.spans import Span
 from kaijuan.core.text.analyse import TermKind, analyse, kind_of
 from kaijuan.core.text.bm25 import query_terms
@@ -68,7 +68,9 @@ async def explain(
     NotFoundError when no chunk that the reader may see at the snapshot is meant.
     """
     result = await search(context, request, trace_id=trace_id)
-    targets = await _by_id(context, chunk) if chunk else await _by_text(context, request, contains or "", result)
+    targets = (
+        await _by_id(context, request, chunk) if chunk else await _by_text(context, request, contains or "", result)
+    )
     allowed = await context.catalog.authorise(
         request.kb.id, request.snapshot, [target.id for target, _ in targets], request.principals
     )
@@ -83,8 +85,8 @@ async def explain(
     return Explanation(question=request.text, snapshot=request.snapshot, targets=tuple(explained), trace=result.trace)
 
 
-async def _by_id(context: Retrieval, chunk: str) -> list[tuple[Chunk, Version]]:
-    found = await context.catalog.chunks([ChunkId(chunk)])
+async def _by_id(context: Retrieval, request: SearchRequest, chunk: str) -> list[tuple[Chunk, Version]]:
+    found = await context.catalog.chunks_meant([chunk], request.snapshot)
     versions = await context.catalog.versions_by_id({item.version_id for item in found.values()})
     return [(item, versions[item.version_id]) for item in found.values()]
 
@@ -105,7 +107,7 @@ async def _by_text(
         found.extend(
             (child, version) for child in children if any(child.span.intersect(place) is not None for place in places)
         )
-    found.sort(key=lambda pair: (standing.get(pair[0].id, len(standing)), pair[1].source, pair[0].span))
+    found.sort(key=lambda pair: (standing.get(piece_of(pair[0].id), len(standing)), pair[1].source, pair[0].span))
     return found
 
 
@@ -130,12 +132,12 @@ async def _explain_one(
     context: Retrieval, request: SearchRequest, result: SearchResult, chunk: Chunk, version: Version
 ) -> ChunkExplanation:
     text = chunk.span.of(await context.texts.read(version.text_hash))
-    candidate = next((item for item in result.trace.candidates if item.chunk_id == chunk.id), None)
+    candidate = next((item for item in result.trace.candidates if item.chunk_id == piece_of(chunk.id)), None)
     stages = await _stages(context, request, result, chunk, text, candidate)
     failed = next((stage for stage in stages if not stage.passed), None)
     verdict = f"not used: {failed.stage}: {failed.detail}" if failed else f"used: {stages[-1].detail}"
     return ChunkExplanation(
-        chunk_id=chunk.id,
+        chunk_id=piece_of(chunk.id),
         version_id=version.id,
         document_id=version.document_id,
         source=version.source,

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from kaijuan import telemetry
 from kaijuan.core.documents import Block, Version
-from kaijuan.core.ids import ChunkId, VersionId
+from kaijuan.core.ids import ChunkId, VersionId, piece_of
 from kaijuan.core.spans import Span
 from kaijuan.errors import CorruptStoreError, KaijuanError
 from kaijuan.index.catalog import Families
@@ -64,7 +64,9 @@ async def expanded(
     for area in chosen:
         if source := folded.get(area.best.chunk_id):
             fates |= {item.chunk_id: f"folded: the same words as in {source}" for item in area.found}
-    passages = [replace(one, rank=rank) for rank, one in enumerate(shown[: request.k], start=1)]
+    passages = [
+        replace(one, rank=rank, chunk_id=piece_of(one.chunk_id)) for rank, one in enumerate(shown[: request.k], start=1)
+    ]
     return passages, [_marked(candidate, fates.get(candidate.chunk_id)) for candidate in candidates]
 
 
@@ -90,7 +92,8 @@ async def texts_of(
 
 
 def _marked(candidate: Candidate, fate: str | None) -> Candidate:
-    return candidate if fate is None else replace(candidate, fate=fate)
+    # What readers get speaks of pieces, whose ids stay; what finds them, of chunks of versions.
+    return replace(candidate, chunk_id=piece_of(candidate.chunk_id), fate=fate or candidate.fate)
 
 
 async def _areas(context: Retrieval, k: int, used: Sequence[Candidate], near: Families) -> tuple[list[Area], Families]:

@@ -8,7 +8,7 @@ from enum import StrEnum
 
 from kaijuan.core.citations import Citation, Reference, check_of
 from kaijuan.core.documents import Block, Version, boxes_of, pages_of, title_path_at
-from kaijuan.core.ids import ChunkId
+from kaijuan.core.ids import ChunkId, piece_of
 from kaijuan.core.spans import Span
 from kaijuan.core.text.normalise import normalise
 from kaijuan.errors import KaijuanError, UsageError
@@ -108,7 +108,7 @@ class Citing(Opening):
             id="",
             document_id=version.document_id,
             version_id=version.id,
-            chunk_id=inside,
+            chunk_id=piece_of(inside),
             block_id=held[0].id if held else None,
             source=version.source,
             title=version.title,

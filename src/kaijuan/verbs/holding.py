@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from urllib.parse import quote
 
-from kaijuan.core.ids import ChunkId, RunId
+from kaijuan.core.ids import RunId
 from kaijuan.errors import NotFoundError, OversizeDocumentError, UsageError
 from kaijuan.index.catalog import CatalogReader, KnowledgeBase, Run, RunItem, StoredTrace
 from kaijuan.ingest.opening import Opened, walk_all
@@ -21,6 +21,8 @@ from kaijuan.verbs.wiring import ProgressCallback, Wired
 
 UPLOADED = "upload:/"
 """What the addresses of uploaded documents begin with."""
+COMING = Path("uploads", "coming")
+"""Below a home: files that were sent and wait to be taken in, a folder for each job."""
 _LONGEST_PATH = 1000
 
 
@@ -46,10 +48,13 @@ class Holding(Wired):
         self._make_home()
         return await self.catalog.create_kb(self.tenant, self.kb_name, now=self._clock())
 
-    async def upload(self, files: Sequence[Upload], *, progress: ProgressCallback | None = None) -> RunReport:
+    async def upload(
+        self, files: Sequence[Upload], *, progress: ProgressCallback | None = None, request: str = ""
+    ) -> RunReport:
         """Take in files that somebody sent, as one published snapshot; archives and messages are opened as ever.
 
-        A document's address is `upload:/` and its path, so that the same path again is its next version.
+        A document's address is `upload:/` and its path, so that the same path again is its next version. `request` is
+        kept with the run: one that was killed goes on when it is asked for with the same.
         """
         if not files:
             raise UsageError("No file was sent.", hint="Send at least one.")
@@ -63,7 +68,7 @@ class Holding(Wired):
         )
         kb = await self.make_base()
         return await self._ingest().add(
-            kb, open_to(walk_all([opened]), self.catalog, kb.id, self._principals), progress=progress
+            kb, open_to(walk_all([opened]), self.catalog, kb.id, self._principals), progress=progress, request=request
         )
 
     async def runs(self, *, limit: int = 20) -> builtins.list[Run]:
@@ -110,8 +115,9 @@ async def rests_on_readable(
     listed, snapshot = body.get("candidates", ()), body.get("snapshot", kb.head)
     if not isinstance(listed, builtins.list | tuple) or not isinstance(snapshot, int):
         return False
-    ids = {ChunkId(str(one.get("chunk_id", ""))) for one in listed if isinstance(one, Mapping)}
-    return await catalog.authorise(kb.id, snapshot, ids, principals) == ids
+    ids = {str(one.get("chunk_id", "")) for one in listed if isinstance(one, Mapping)}
+    chunks = {chunk.id for chunk in (await catalog.chunks_meant(ids, snapshot)).values()}
+    return len(chunks) == len(ids) and await catalog.authorise(kb.id, snapshot, chunks, principals) == chunks
 
 
 class _Sent:

@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from kaijuan.core.arguments import Moment
 from kaijuan.core.citations import Citation
 from kaijuan.core.documents import Block, Chunk, Version, boxes_of, pages_of, title_path_at
-from kaijuan.core.ids import ChunkId, VersionId
+from kaijuan.core.ids import ChunkId, VersionId, piece_of
 from kaijuan.core.spans import Span
 from kaijuan.errors import DocumentError, NotFoundError, UsageError
 from kaijuan.ingest.page_images import RENDER_TASK, SIZES_TASK, WIDTHS
@@ -69,7 +69,7 @@ class Opening(Wired):
 
     async def version_chunks(self, id: str) -> builtins.list[Chunk]:
         """Return the chunks of a version in order of span."""
-        return await self.catalog.chunks_of((await self.version(id)).id)
+        return [chunk.shown() for chunk in await self.catalog.chunks_of((await self.version(id)).id)]
 
     async def page_sizes(self, id: str) -> builtins.list[tuple[float, float]]:
         """Return width and height of every page in points; of a picture in dots; nothing for formats without pages."""
@@ -105,12 +105,12 @@ class Opening(Wired):
         span = Span(start, end)
         blocks = await self.catalog.blocks_of(version.id, [span])
         chunks = await self.catalog.chunks_of(version.id)
-        inside = next((chunk.id for chunk in chunks if chunk.span.start <= start < chunk.span.end), ChunkId(""))
+        inside = next((one.id for one in chunks if one.span.start <= start < one.span.end), ChunkId(""))
         return Citation(
             id="",
             document_id=version.document_id,
             version_id=version.id,
-            chunk_id=inside,
+            chunk_id=piece_of(inside),
             block_id=blocks[0].id if blocks else None,
             source=version.source,
             title=version.title,

@@ -11,6 +11,7 @@ import pytest
 from kaijuan import telemetry
 from kaijuan.core.documents import ChunkLevel, ParsedDocument, Version
 from kaijuan.core.filters import EVERYTHING
+from kaijuan.core.ids import piece_of
 from kaijuan.errors import CorruptStoreError
 from kaijuan.ingest.ports import SourceItem
 from kaijuan.jobs.doctor import Check, Patient, examine
@@ -195,7 +196,7 @@ class TestSearching:
         found = await _searched(shop, "alpha rule", k=1)
         assert [(passage.source, passage.rank) for passage in found.passages] == [(ROOT + "b", 1)]
         assert found.passages[0].text == TEXTS["b"]
-        chunks = {chunk.id for chunk in await shop.catalog.chunks_of(hurt.id)}
+        chunks = {piece_of(chunk.id) for chunk in await shop.catalog.chunks_of(hurt.id)}
         fates = {item.chunk_id in chunks: item.fate for item in found.trace.candidates}
         assert fates[True].startswith("unreadable: ")
         assert fates[False] == "used"

@@ -14,6 +14,7 @@ from kaijuan.retrieve.ports import Route
 from kaijuan.retrieve.routes.documents import DocumentRoute, TagsRoute
 from kaijuan.retrieve.routes.exact import ExactRoute
 from kaijuan.retrieve.routes.faq import FaqRoute
+from kaijuan.retrieve.routes.outside import OutsideRoute
 from kaijuan.retrieve.routes.settings import RoutesSettings
 from kaijuan.retrieve.understanding.matching import places
 
@@ -36,7 +37,8 @@ async def side_routes(context: Retrieval, index: Index, request: SearchRequest, 
             routes.append(TagsRoute(index, tagged))
     if settings.faq:
         routes.append(FaqRoute(index, asked))
-    return [*routes, *context.others]
+    others = [OutsideRoute(route, context.catalog, request.snapshot) for route in context.others]
+    return [*routes, *others]
 
 
 def _tagged(text: str, holdings: Holdings) -> list[tuple[str, str]]:

@@ -78,6 +78,10 @@ class Question(Search):
     extractive: bool = Field(
         default=False, description="The documents' own sentences, also where a model is configured."
     )
+    response_schema: dict[str, object] | None = Field(
+        default=None,
+        description="A JSON schema of an object: a model puts the answer into that form (`structured`) too.",
+    )
 
 
 class WhyQuery(Search):
@@ -140,6 +144,7 @@ async def ask(request: Request, body: Question, base: Reading, service: The) -> 
             preset=body.preset,
             read_filters=body.read_filters,
             extractive=body.extractive,
+            response_schema=body.response_schema,
         )
     return Reply(answer_shape(answer))
 
@@ -155,6 +160,7 @@ async def answering(base: Kaijuan, body: Question) -> AsyncIterator[Event]:
         preset=body.preset,
         read_filters=body.read_filters,
         extractive=body.extractive,
+        response_schema=body.response_schema,
     )
     async with aclosing(events):
         async for event in events:

@@ -6,10 +6,10 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from functools import cache
 from typing import Any
 
-from sqlalchemy import Connection, Select, and_, bindparam, or_, select
+from sqlalchemy import Connection, Select, and_, bindparam, case, or_, select
 
 from kaijuan.core.documents import INDEXED, Block, Chunk, ChunkLevel, Version
-from kaijuan.core.ids import ID_LENGTH, ChunkId, DocumentId, KbId, RunId, VersionId
+from kaijuan.core.ids import ID_LENGTH, PIECE_LENGTH, ChunkId, DocumentId, KbId, RunId, VersionId
 from kaijuan.core.spans import Span, merge
 from kaijuan.errors import NotFoundError
 from kaijuan.index.catalog import Families, Run, RunItem, Standing, StoredTrace
@@ -27,6 +27,21 @@ SHORTEST_ID = 6
 _STREAM = 4096
 _VERSIONS = select(_versions)
 _SHOWN = _VERSIONS.where(_versions.c.valid_from <= bindparam("snapshot"), _versions.c.valid_to > bindparam("snapshot"))
+_bases = tables.knowledge_base
+_MEANT = (
+    rows.CHUNKS.join(_bases, _bases.c.id == _versions.c.kb_id)
+    # A piece's id is the beginning of those of its chunks.
+    .where(_chunks.c.id >= bindparam("id"), _chunks.c.id <= bindparam("last"))
+    .where(_versions.c.valid_from <= _bases.c.head)
+    .order_by(
+        case(
+            (and_(_versions.c.valid_from <= bindparam("snapshot"), _versions.c.valid_to > bindparam("snapshot")), 0),
+            else_=1,
+        ),
+        _versions.c.valid_from.desc(),
+    )
+    .limit(1)
+)
 _NUMBERS = select(_documents.c.id, _documents.c.last_number)
 _CHILDREN = select(_versions.c.id, _versions.c.children)
 
@@ -121,6 +136,20 @@ def chunks(connection: Connection, ids: Collection[ChunkId]) -> dict[ChunkId, Ch
     for row in rows_with(connection, rows.CHUNKS, _chunks.c.id, ids):
         found[row.id] = rows.chunk_of(row)
     return {id: found[id] for id in ids if id in found}
+
+
+def chunks_meant(connection: Connection, ids: Collection[str], snapshot: int) -> dict[str, Chunk]:
+    """Return the published chunks that ids of chunks or pieces mean, in the order asked for."""
+    found: dict[str, Chunk] = {}
+    for id in filter(storable, dict.fromkeys(ids)):
+        row = connection.execute(_MEANT, {"snapshot": snapshot, "id": id, "last": _last_of(id)}).first()
+        if row is not None:
+            found[id] = rows.chunk_of(row)
+    return found
+
+
+def _last_of(id: str) -> str:
+    return id + _LAST if len(id) == PIECE_LENGTH else id
 
 
 def families(connection: Connection, ids: Collection[ChunkId]) -> Families:

@@ -274,6 +274,10 @@ class SqlCatalog(PeopleAndAccess, ConversationsOfReaders, ModelsOfBases, QueueOf
         """Return the chunks that exist, in the order asked for."""
         return await self._read(reading.chunks, ids)
 
+    async def chunks_meant(self, ids: Collection[str], snapshot: int) -> dict[str, Chunk]:
+        """Return the chunks that ids of chunks or pieces mean, in the order asked for."""
+        return await self._read(reading.chunks_meant, ids, snapshot)
+
     async def families(self, ids: Collection[ChunkId]) -> Families:
         """Return the chunks that exist with their parents and versions."""
         return await self._read(reading.families, ids)

@@ -16,7 +16,7 @@ from kaijuan.core.documents import (
     TextLine,
     Version,
 )
-from kaijuan.core.ids import KbId, block_id, chunk_id, content_hash, document_id, version_id
+from kaijuan.core.ids import KbId, block_id, chunk_id, content_hash, document_id, piece_id, version_id
 from kaijuan.core.snapshots import Snapshot
 from kaijuan.core.spans import Span
 from kaijuan.index.catalog import Catalog, KnowledgeBase, Run, Staged
@@ -71,8 +71,8 @@ def sample(
     )
     spans = _lines(text)
     blocks = tuple(_block(version, ordinal, span) for ordinal, span in enumerate(spans))
-    parent = _chunk(version, 0, ChunkLevel.PARENT, Span(0, len(text)), None)
-    children = [_chunk(version, at, ChunkLevel.CHILD, span, parent) for at, span in enumerate(spans, 1)]
+    parent = _chunk(version, 0, ChunkLevel.PARENT, Span(0, len(text)), text)
+    children = [_chunk(version, at, ChunkLevel.CHILD, span, text, parent) for at, span in enumerate(spans, 1)]
     return Sample(version=version, text=text, blocks=blocks, chunks=(parent, *children))
 
 
@@ -115,9 +115,12 @@ def _cells(span: Span) -> tuple[TableCell, ...]:
     )
 
 
-def _chunk(version: Version, ordinal: int, level: ChunkLevel, span: Span, parent: Chunk | None) -> Chunk:
+def _chunk(
+    version: Version, ordinal: int, level: ChunkLevel, span: Span, text: str, parent: Chunk | None = None
+) -> Chunk:
+    piece = piece_id(version.document_id, level, span.of(text), ordinal)
     return Chunk(
-        id=chunk_id(version.id, _STRATEGY, level, span.start, span.end),
+        id=chunk_id(piece, version.number),
         version_id=version.id,
         document_id=version.document_id,
         ordinal=ordinal,
