@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import AsyncIterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -118,6 +119,24 @@ class Index(Protocol):
 
     async def close(self) -> None:
         """Release this handle. Twice is fine; use after close raises ClosedError."""
+
+
+@runtime_checkable
+class LooksUpSeveral(Protocol):
+    """What an index may offer beside the port: several searches by words in one call."""
+
+    async def search_lexical_each(
+        self, several: Sequence[Mapping[int, float]], k: int, where: Filter
+    ) -> list[list[Hit]]: ...
+
+
+async def search_lexical_each(
+    index: Index, several: Sequence[Mapping[int, float]], k: int, where: Filter
+) -> list[list[Hit]]:
+    """Return what `search_lexical` finds for each, in one call where the index offers that."""
+    if isinstance(index, LooksUpSeveral):
+        return await index.search_lexical_each(several, k, where)
+    return list(await asyncio.gather(*(index.search_lexical(terms, k, where) for terms in several)))
 
 
 class IndexStore(Protocol):

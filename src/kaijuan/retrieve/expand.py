@@ -50,7 +50,7 @@ def areas(
 
 def _place(result: list[Area], area: Area) -> None:
     """Add an area, joined with every earlier one it touches; the earliest keeps its place, path and best candidate."""
-    touched = [other for other in result if other.version == area.version and other.span.intersect(area.span)]
+    touched = [other for other in result if other.version == area.version and other.span.meets(area.span)]
     if not touched:
         result.append(area)
         return

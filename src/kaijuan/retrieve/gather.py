@@ -16,6 +16,9 @@ from kaijuan.retrieve.results import RouteReport
 from kaijuan.retrieve.routes.breakers import Breakers
 from kaijuan.retrieve.routes.joining import is_side
 
+LATE = "timeout"
+"""State of a route that missed its deadline."""
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Gathered:
@@ -50,12 +53,13 @@ async def gather(
 ) -> list[Gathered]:
     """Ask every route at the same time and return their answers in the order of `routes`.
 
-    One that failed several times in a row is left out for a while and named. A FilterError is the caller's and is
-    raised. When every route failed but side routes that found nothing, the first error is raised, since an empty
-    result would look like "nothing found".
+    One that failed several times in a row is left out for a while and named, but never all main routes. A FilterError
+    is the caller's and is raised. When no main route answered, what failed first is raised, whatever side routes found:
+    an empty result would look like "nothing found", and a few chunks with one identifier like all there is. Only where
+    all that happened is that main routes were late does what side routes found stand.
     """
     rules = rules or Rules()
-    out = rules.breakers.shut_out([route.name for route in routes])
+    out = _left_out_now(routes, rules.breakers)
     answers = await asyncio.gather(
         *(
             _left_out(route, rules)
@@ -67,18 +71,27 @@ async def gather(
     for answer, error in answers:
         if answer.report.name not in out and not isinstance(error, FilterError):
             rules.breakers.record(answer.report.name, ok=error is None, after=rules.failures, seconds=rules.pause)
-    errors = [error for _, error in answers if error is not None]
-    for error in errors:
+    errors = [(answer, error) for answer, error in answers if error is not None]
+    for _, error in errors:
         if isinstance(error, FilterError):
             raise error
-    if errors and not any(answer.hits or _answered(answer, error) for answer, error in answers):
-        raise errors[0]
+    if errors and not any(_answered(answer) for answer, _ in answers):
+        failed = [error for answer, error in errors if answer.report.state != LATE and not is_side(answer.report.name)]
+        if failed or not any(answer.hits for answer, _ in answers):
+            raise failed[0] if failed else errors[0][1]
     return [gathered for gathered, _ in answers]
 
 
-def _answered(answer: Gathered, error: KaijuanError | None) -> bool:
+def _left_out_now(routes: Sequence[Route], breakers: Breakers) -> set[str]:
+    names = [route.name for route in routes]
+    main = {name for name in names if not is_side(name)}
+    out = breakers.shut_out(names)
+    return out - main if main <= out else out
+
+
+def _answered(answer: Gathered) -> bool:
     """Say whether a main route was asked and answered: that nothing is there is then known."""
-    return error is None and answer.report.state == "ok" and not is_side(answer.report.name)
+    return answer.report.state == "ok" and not is_side(answer.report.name)
 
 
 def _terms(plan: Plan | None, k: int, seconds: float) -> tuple[int, float]:
@@ -100,7 +113,7 @@ async def _ask(
         async with asyncio.timeout(seconds):
             hits = await route.find(query, k, where)
     except TimeoutError:
-        state, error = "timeout", KaijuanError(f"The {route.name} route did not answer within {seconds:g} s.")
+        state, error = LATE, KaijuanError(f"The {route.name} route did not answer within {seconds:g} s.")
     except KaijuanError as failure:
         state, error = f"failed: {failure.code}", failure
     if error is not None:

@@ -113,4 +113,4 @@ async def _blocks(context: Retrieval, chosen: Sequence[Area]) -> list[list[Block
     for area in chosen:
         places.setdefault(area.version, []).append(area.span)
     found = await context.catalog.blocks_within(places)
-    return [[block for block in found[area.version] if block.span.intersect(area.span) is not None] for area in chosen]
+    return [[block for block in found[area.version] if block.span.meets(area.span)] for area in chosen]

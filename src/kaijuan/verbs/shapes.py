@@ -6,6 +6,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from dataclasses import fields, is_dataclass
 from enum import Enum
+from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING
 from urllib.parse import unquote, urlsplit
@@ -34,10 +35,13 @@ Json = dict[str, object]
 SCORE_DECIMALS = 6
 BOX_DECIMALS = 2
 TIME_DECIMALS = 3
+_AS_IT_IS = frozenset({str, int, float, bool, type(None)})
 
 
 def plain(value: object) -> object:  # noqa: PLR0911 one return a kind of value
     """Return a value as JSON would have it: dataclasses by field, spans as [start, end]."""
+    if type(value) in _AS_IT_IS:  # most are, and the questions below take their time
+        return value
     if isinstance(value, Span):
         return [value.start, value.end]
     if isinstance(value, Enum):
@@ -56,7 +60,12 @@ def plain(value: object) -> object:  # noqa: PLR0911 one return a kind of value
 
 def fields_of(value: object) -> Json:
     """Return a dataclass's fields as JSON would have them."""
-    return {field.name: plain(getattr(value, field.name)) for field in fields(value)}  # type: ignore[arg-type]
+    return {name: plain(getattr(value, name)) for name in _names(type(value))}
+
+
+@cache
+def _names(kind: type) -> tuple[str, ...]:
+    return tuple(field.name for field in fields(kind))
 
 
 def path_of(source: str) -> str | None:

@@ -9,9 +9,9 @@ import pytest
 
 from kaijuan.core.filters import EVERYTHING, Filter
 from kaijuan.core.ids import ChunkId
-from kaijuan.errors import FilterError, KaijuanError, ModelError
+from kaijuan.errors import BusyError, FilterError, KaijuanError, ModelError
 from kaijuan.index.ports import Hit
-from kaijuan.retrieve.gather import gather
+from kaijuan.retrieve.gather import Rules, gather
 from kaijuan.retrieve.ports import Query
 
 QUERY = Query(text="q", normalised="q", terms=("q",), weights={1: 1.0})
@@ -61,6 +61,37 @@ async def test_when_all_fail_the_first_error_is_raised() -> None:
     routes = [Route("dense", failing(ModelError("no model"))), Route("lexical", hangs)]
     with pytest.raises(ModelError, match="no model"):
         await gather(routes, QUERY, 5, EVERYTHING, seconds=0.05)
+
+
+async def test_what_a_side_route_found_is_no_answer_when_the_main_routes_failed() -> None:
+    broken = failing(BusyError("the index is not there"))
+    routes = [Route("dense", broken), Route("lexical", broken), Route("exact", good)]
+    with pytest.raises(BusyError):
+        await gather(routes, QUERY, 5, EVERYTHING, seconds=5)
+
+
+async def test_what_a_side_route_found_stands_when_the_main_routes_are_late() -> None:
+    routes = [Route("dense", hangs), Route("lexical", hangs), Route("exact", good)]
+    found = await gather(routes, QUERY, 5, EVERYTHING, seconds=0.05)
+    assert [item.report.state for item in found] == ["timeout", "timeout", "ok"]
+
+
+async def test_a_failure_counts_though_another_main_route_was_late() -> None:
+    routes = [Route("dense", hangs), Route("lexical", failing(BusyError("gone"))), Route("exact", good)]
+    with pytest.raises(BusyError):
+        await gather(routes, QUERY, 5, EVERYTHING, seconds=0.05)
+
+
+async def test_main_routes_are_never_all_left_out() -> None:
+    async def silent() -> list[Hit]:
+        return []
+
+    broken = failing(BusyError("the index is not there"))
+    routes = [Route("dense", broken), Route("lexical", broken), Route("exact", silent)]
+    rules = Rules(failures=2)
+    for _ in range(5):
+        with pytest.raises(BusyError):
+            await gather(routes, QUERY, 5, EVERYTHING, seconds=5, rules=rules)
 
 
 async def test_a_wrong_filter_is_the_callers() -> None:

@@ -129,6 +129,42 @@ async def test_a_name_without_digits_is_found_to_the_letter_across_languages(tmp
             assert result.passages[0].routes["exact"].rank == 1
 
 
+@pytest.mark.parametrize(
+    ("text", "terms"),
+    [
+        ("What does getUserName return?", {"=getusername"}),
+        ("useEffect怎么清理副作用", {"useeffect"}),
+        ("请问retry_backoff默认是多少", {"#retrybackoff"}),
+        ("pd.read_csv 的参数有哪些", {"#pd.readcsv"}),
+        ("NullPointerException 是什么原因", {"=nullpointerexception"}),
+        ("how do I run `chmod` safely", {"chmod"}),
+        ("what does DataFrame() take", {"=dataframe"}),
+        ("ERR-9988 in parseURL", {"#err9988", "parseurl"}),
+        ("iPhone 和 macOS 的区别", set()),
+        ("is McDonald's JavaScript on GitHub or YouTube?", set()),
+        ("the board (of directors) met", set()),
+        ("a well_ known _fact", set()),
+    ],
+)
+def test_names_in_programs_need_no_digit(text: str, terms: set[str]) -> None:
+    assert {key for key in identifiers(text) if key[0] != "<"} == terms
+
+
+async def test_names_in_programs_are_found_to_the_letter_across_languages(tmp_path: Path) -> None:
+    names = ("getUserName", "getUserNames", "getUsername2", "retry_backoff", "retry_backoffs", "useEffect", "useAffect")
+    records = [{"_id": name, "text": f"函数 {name} 的处理说明由现场工程师保存。"} for name in names]
+    records.append({"_id": "plan", "text": "The colleague on duty noticed which plan covers dental care."})
+    async with base(tmp_path, records) as engine:
+        for name in names:
+            for question in (
+                f"the colleague on duty noticed {name} on the panel, why?",
+                f"值班同事看到{name}，怎么办？",
+            ):
+                result = await engine.search(question)
+                assert result.passages[0].source.endswith(f"#{name}"), question
+                assert "exact" in result.passages[0].routes
+
+
 async def test_side_routes_that_are_on_bring_and_show_what_they_found(tmp_path: Path) -> None:
     records = [{**one, "keywords": ["贴票", "单据"]} if one["_id"] == "expense" else one for one in RECORDS]
     on = dict.fromkeys(("document", "tags", "faq"), True)

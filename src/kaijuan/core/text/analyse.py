@@ -75,6 +75,9 @@ WEAK_WEIGHT = 0.2
 
 LONGEST_STEMMED = 40
 """Letters of a word that is stemmed and remembered; longer ones are no words."""
+_SHORT = 300
+"""Characters of a text whose terms are remembered: a question is analysed by half a dozen steps, one after another."""
+_ANALYSED = 256
 _LONGEST_RUN = 4096
 """Ideographs cut into words at once, so that the segmenter's memory stays bounded on unbroken text."""
 
@@ -113,15 +116,24 @@ def analyse(text: str, *, cut: Cutter | None = None) -> list[Term]:
     `cut` replaces the word segmenter, for a knowledge base with its own dictionary. Linear in the length of
     `text`; a term is here once for each of its occurrences.
     """
+    if cut is None and len(text) <= _SHORT:
+        return list(_remembered_terms(text))
+    return list(_terms(text, cut))
+
+
+def _terms(text: str, cut: Cutter | None) -> Iterator[Term]:
     matched, offsets = normalise(marked(text))
     places = sorted(places_of(matched, cut), key=lambda place: place[1:])
     silent = _silent(places)
-    terms: list[Term] = []
     for key, start, end in places:
         kind, weak = kind_of(key), _is_weak(key, start, silent)
         weight = _weight(key, kind) * (WEAK_WEIGHT if weak else 1.0)
-        terms.append(Term(text=key, span=offsets.back(Span(start, end)), kind=kind, weight=weight, weak=weak))
-    return terms
+        yield Term(text=key, span=offsets.back(Span(start, end)), kind=kind, weight=weight, weak=weak)
+
+
+@lru_cache(maxsize=_ANALYSED)
+def _remembered_terms(text: str) -> tuple[Term, ...]:
+    return tuple(_terms(text, None))
 
 
 def keys_of(text: str, *, cut: Cutter | None = None) -> tuple[list[str], list[str]]:

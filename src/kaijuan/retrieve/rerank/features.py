@@ -31,6 +31,9 @@ _LONG_TEXT = 400.0
 _HIGHEST_DENSITY = 10.0
 """About the highest density there is."""
 _LEAST = 1e-6
+_COMPARED = 640
+"""Pairs of pieces that are compared at once. A larger product is shared among threads by the library that does it, and
+these wait for each other several times as long as one of them takes for it all."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -278,11 +281,15 @@ def _soft(asked: Asked, candidates: Sequence[Facts], words: Words | None) -> dic
 def _likest(words: Words, asked: Numbers, texts: Sequence[Numbers]) -> Floats:
     """Return the highest cosine of each piece asked for among a text's pieces, shape (texts, pieces); 0 for none."""
     held = np.unique(np.concatenate([*texts, asked[:0]]))
-    likeness = words.vectors(asked) @ words.vectors(held).T if len(held) else np.zeros((len(asked), 0))
     best = np.zeros((len(texts), len(asked)))
+    if not len(held):
+        return best
+    wanted, there = words.vectors(asked), words.vectors(held)
+    step = max(1, _COMPARED // len(asked))
+    likeness = np.concatenate([there[at : at + step] @ wanted.T for at in range(0, len(held), step)])
     for row, text in enumerate(texts):
         if len(text):
-            best[row] = likeness[:, np.searchsorted(held, text)].max(axis=1)
+            best[row] = likeness[np.searchsorted(held, text)].max(axis=0)
     return np.clip(best, 0.0, 1.0)
 
 

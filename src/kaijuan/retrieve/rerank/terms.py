@@ -6,6 +6,7 @@ import math
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 
 import numpy as np
 import numpy.typing as npt
@@ -28,6 +29,8 @@ NEGATIONS = np.array(sorted(term_id(word) for word in _NEGATORS), dtype=np.uint3
 _CODE = re.compile(r"[(){}\[\]=_;<>]")
 _CODE_SHARE = 0.08
 """Of such signs among its characters, from which a text is taken for code; prose has a hundredth."""
+_REMEMBERED = 65_536
+"""Terms whose numbers are kept: texts repeat their words."""
 _LONGEST = 2000
 """Characters of a question that are compared softly."""
 _LONG = 5.0
@@ -58,9 +61,12 @@ class Asked:
     """Pieces of words by their numbers, each once; empty where nothing compares them."""
 
 
+_number = lru_cache(maxsize=_REMEMBERED)(term_id)
+
+
 def numbers(keys: Sequence[str]) -> Numbers:
     """Return the numbers of keys, in their order."""
-    return np.array([term_id(key) for key in keys], dtype=np.uint32)
+    return np.array([_number(key) for key in keys], dtype=np.uint32)
 
 
 def read_text(text: str) -> Text:

@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+import json
 import re
+import unicodedata
 from collections.abc import Iterator, Mapping
 from functools import cache
+from importlib.util import find_spec
+from pathlib import Path
 from types import MappingProxyType
 
 from kaijuan.core.text.normalise import folded
@@ -19,17 +23,31 @@ _LONGEST_TYPED = 30
 @cache
 def _sounds() -> Mapping[str, tuple[str, ...]]:
     """Return character to its readings, common characters only, the usual reading first."""
-    # Late: reading the table takes a tenth of a second, and only a question with an unknown word needs it.
-    from pypinyin import Style, pinyin
+    table = _table()
+    common = filter(_is_common, map(chr, range(0x4E00, 0xA000)))
+    return MappingProxyType({one: _without_tones(table[one]) for one in common if one in table})
 
-    characters = "".join(filter(_is_common, map(chr, range(0x4E00, 0xA000))))
-    readings = pinyin(characters, style=Style.NORMAL, heteronym=True, errors="ignore")
-    return MappingProxyType(
-        {
-            character: tuple(dict.fromkeys(reading.replace("ü", "v") for reading in several))
-            for character, several in zip(characters, readings, strict=True)
-        }
-    )
+
+def _table() -> Mapping[str, str]:
+    """Return character to its readings with tones, joined by commas."""
+    # Not by importing the package: that reads a dictionary of phrases too, half a second that every first question with
+    # an unknown word would wait. Nor by asking it for a row of characters: where two of them happen to be a word, it
+    # tells how they sound in that word alone.
+    spec = find_spec("pypinyin")
+    for folder in (spec and spec.submodule_search_locations) or ():
+        place = Path(folder, "pinyin_dict.json")
+        if place.is_file():
+            return {chr(int(point)): readings for point, readings in json.loads(place.read_bytes()).items()}
+    from pypinyin.pinyin_dict import pinyin_dict
+
+    return {chr(point): readings for point, readings in pinyin_dict.items()}
+
+
+def _without_tones(readings: str) -> tuple[str, ...]:
+    """Return the sounds as they are typed: lü4 is lv."""
+    apart = unicodedata.normalize("NFD", readings.replace("ü", "v")).replace("u\u0308", "v")
+    plain = "".join(character for character in apart if not unicodedata.combining(character))
+    return tuple(dict.fromkeys(plain.split(",")))
 
 
 def _is_common(character: str) -> bool:

@@ -23,7 +23,7 @@ from kaijuan.core.text.bm25 import term_id
 from kaijuan.core.text.characters import HAN
 from kaijuan.core.text.normalise import folded
 from kaijuan.core.text.stopwords import CHINESE, ENGLISH
-from kaijuan.index.ports import Index
+from kaijuan.index.ports import Index, search_lexical_each
 from kaijuan.retrieve.scope import scope
 from kaijuan.retrieve.understanding.anchors import QUOTED
 from kaijuan.retrieve.understanding.results import Expansion
@@ -61,7 +61,7 @@ async def corrections(ground: Ground, request: SearchRequest) -> list[Expansion]
     if index is None or not words:
         return []
     where = scope(request.kb.tenant, request.principals, request.snapshot, ())
-    there = await asyncio.gather(*(_held(index, word.key, where) for word in words))
+    there = await search_lexical_each(index, [{term_id(word.key): 1.0} for word in words], 1, where)
     unknown = [word for word, held in zip(words, there, strict=True) if not held]
     found: list[Expansion] = []
     for word in unknown:
@@ -69,10 +69,6 @@ async def corrections(ground: Ground, request: SearchRequest) -> list[Expansion]
             meant = await _meant(ground, index, request, where, word)
             found += [Expansion(span=word.span, words=meant, by="spelling")] if meant else []
     return found
-
-
-async def _held(index: Index, key: str, where: Filter) -> bool:
-    return bool(await index.search_lexical({term_id(key): 1.0}, 1, where))
 
 
 def _words(text: str) -> Iterator[_Word]:

@@ -284,7 +284,7 @@ class OwnerClient:
         try:
             return await (await self._connected()).ask(verb, *arguments)
         except LostOwnerError as error:
-            raise StoreError(
+            raise BusyError(
                 f"The index owner died twice while asked to {verb.replace('_', ' ')}.",
                 hint=f"Its log is {self._places.log}; run `kaijuan doctor`.",
             ) from error

@@ -80,6 +80,18 @@ class EdgeIndex:
             return []
         return protocol.unpack_hits(await self._ask("lexical", protocol.pack_terms(wanted), k, condition))
 
+    async def search_lexical_each(
+        self, several: Sequence[Mapping[int, float]], k: int, where: Filter
+    ) -> list[list[Hit]]:
+        """Return the k best for each, in one round trip."""
+        wanted = [checks.check_terms(terms) for terms in several]
+        condition = protocol.pack_filter(checks.check_filter(where))
+        if checks.check_count(k) == 0 or not any(wanted):
+            self._check_open()
+            return [[] for _ in several]
+        packed = [protocol.pack_terms(terms) for terms in wanted]
+        return [protocol.unpack_hits(hits) for hits in await self._ask("lexical_each", packed, k, condition)]
+
     async def scan(self, where: Filter) -> AsyncIterator[PointHeader]:
         """Yield the headers of all matching points by ascending id."""
         condition = protocol.pack_filter(checks.check_filter(where))

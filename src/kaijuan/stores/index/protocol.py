@@ -20,7 +20,7 @@ from kaijuan.core.ids import ChunkId
 from kaijuan.errors import KaijuanError, StoreError, UsageError
 from kaijuan.index.ports import Hit, Point, PointHeader, SpaceSpec, Vector
 
-VERSION = 3
+VERSION = 4
 """Owner and client must agree on it."""
 FRAME_LIMIT = 64 * 2**20
 POINTS_A_FRAME = 500

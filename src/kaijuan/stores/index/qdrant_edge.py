@@ -6,7 +6,7 @@ Calls hold Python's global lock and a shard is open in one process only, so nobo
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from uuid import UUID
@@ -231,17 +231,26 @@ class Shard:
 
     def search_lexical(self, terms: Mapping[int, float], k: int, where: Filter) -> list[Hit]:
         """Return the k best by BM25; rarity is counted among the points of the pinned snapshot."""
+        (found,) = self.search_lexical_each([terms], k, where)
+        return found
+
+    def search_lexical_each(self, several: Iterable[Mapping[int, float]], k: int, where: Filter) -> Iterator[list[Hit]]:
+        """Yield what `search_lexical` finds for each; the filter is made ready once."""
         corpus = compile_filter(self._needed(ranking.corpus_of(where)))
-        sparse = vendor.SparseVector(list(terms), list(terms.values()))
-        query = vendor.Query.Nearest(sparse, using="lexical")
         # Without a corpus the engine would count deleted points too, until the next optimise.
         params = vendor.SearchParams(idf=vendor.IdfParams(corpus=corpus))
         condition = compile_filter(self._needed(where))
+        rows = self.rows()
+        for terms in several:
+            if not terms:
+                yield []
+                continue
+            query = vendor.Query.Nearest(vendor.SparseVector(list(terms), list(terms.values())), using="lexical")
 
-        def fetch(limit: int) -> list[vendor.ScoredPoint]:
-            return self._inner.query(vendor.QueryRequest(limit=limit, query=query, filter=condition, params=params))
+            def fetch(limit: int, query: vendor.Query.Nearest = query) -> list[vendor.ScoredPoint]:
+                return self._inner.query(vendor.QueryRequest(limit=limit, query=query, filter=condition, params=params))
 
-        return [hit for hit in _best(fetch, k, self.rows(), ranking.lexical_score) if hit.score > 0]
+            yield [hit for hit in _best(fetch, k, rows, ranking.lexical_score) if hit.score > 0]
 
     def page(self, after: ChunkId | None, limit: int, where: Filter) -> tuple[list[PointHeader], ChunkId | None]:
         """Return up to `limit` headers from id `after` on (itself included), and where the next page starts."""

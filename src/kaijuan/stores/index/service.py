@@ -71,6 +71,7 @@ class Service:
             "delete": self._delete,
             "dense": self._dense,
             "lexical": self._lexical,
+            "lexical_each": self._lexical_each,
             "page": self._page,
             "count": self._count,
             "flush": self._flush,
@@ -152,6 +153,13 @@ class Service:
         where = protocol.unpack_filter(packed)
         shard = self._reader(name, token, where)
         return protocol.pack_hits(shard.search_lexical(protocol.unpack_terms(terms), k, where))
+
+    async def _lexical_each(
+        self, name: str, token: str, several: list[protocol.Message], k: int, packed: protocol.Message
+    ) -> list[protocol.Message]:
+        where = protocol.unpack_filter(packed)
+        found = self._reader(name, token, where).search_lexical_each(map(protocol.unpack_terms, several), k, where)
+        return [protocol.pack_hits(hits) for hits in found]
 
     async def _page(self, name: str, token: str, after: ChunkId | None, packed: protocol.Message) -> protocol.Message:
         """Return [headers, id to go on from]; cut short when payloads are large."""

@@ -17,7 +17,7 @@ import pytest
 from kaijuan.core.filters import EVERYTHING, And, Eq, Exists, Filter, In, Not, Range, all_of, at_snapshot, matches
 from kaijuan.core.snapshots import OPEN, visible
 from kaijuan.errors import FilterError, UsageError
-from kaijuan.index.ports import Hit, Index, IndexStore, Point, Vector
+from kaijuan.index.ports import Hit, Index, IndexStore, Point, Vector, search_lexical_each
 from kaijuan.testing.contracts.index_points import (
     DIMENSIONS,
     SHARES,
@@ -325,6 +325,17 @@ class Ranking(SharedTests):
         await index.upsert([point(1, terms={2**32 - 1: 1.0}), point(2, terms={0: 1.0}), point(3, terms={2**31: 1.0})])
         assert ids(await index.search_lexical({2**32 - 1: 1.0}, 5, EVERYTHING)) == [1]
         assert ids(await index.search_lexical({0: 1.0, 2**31: 2.0}, 5, EVERYTHING)) == [3, 2]
+
+    async def test_several_searches_by_words_in_one_call_find_what_single_ones_find(self, index: Index) -> None:
+        await index.upsert([point(number, terms={number % 3: 1.0, 7: 1.0 / number}) for number in range(1, 9)])
+        several = [{0: 1.0}, {}, {7: 1.0, 2: 0.5}, {99: 1.0}, {1: 1.0}]
+        for where in (EVERYTHING, at_snapshot(4)):
+            alone = [await index.search_lexical(terms, 3, where) for terms in several]
+            assert await search_lexical_each(index, several, 3, where) == alone
+        assert await search_lexical_each(index, [], 3, EVERYTHING) == []
+        assert await search_lexical_each(index, several, 0, EVERYTHING) == [[]] * len(several)
+        with pytest.raises(UsageError):
+            await search_lexical_each(index, [{1: 1.0}, {-1: 1.0}], 3, EVERYTHING)
 
     async def test_rarity_is_counted_in_the_snapshot_asked_for(self, index: Index) -> None:
         old = [point(number, terms={1: 1.0, 2: 1.0} if number < 3 else {3: 1.0}) for number in range(1, 9)]
