@@ -7,17 +7,20 @@ from __future__ import annotations
 
 import struct
 from array import array
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, BinaryIO
 
 import msgpack
 
-from kaijuan.core.documents import BlockKind, PageBox, ParsedBlock, ParsedDocument, TextLine, table_from
+from kaijuan.core.documents import BlockKind, ParsedBlock, ParsedDocument, TextLine, table_from
+from kaijuan.core.packed_lines import PackedLines, packed
 from kaijuan.core.spans import Span
 
 _LENGTH = struct.Struct(">Q")
 _LIMIT = 4 * 1024**3
 """A longer frame is not a frame: the process at the other end has gone astray."""
+_DEPTH = 3
+"""Blocks stand in a list of the document, which stands in the message."""
 
 
 class BadFrameError(Exception):
@@ -26,10 +29,26 @@ class BadFrameError(Exception):
 
 def write_frame(pipe: BinaryIO, message: Mapping[str, Any]) -> None:
     """Send one message."""
-    body = msgpack.packb(message, use_bin_type=True, unicode_errors="surrogatepass")
-    pipe.write(_LENGTH.pack(len(body)))
-    pipe.write(body)
+    pieces = list(_packed(message, msgpack.Packer(use_bin_type=True, unicode_errors="surrogatepass"), _DEPTH))
+    pipe.write(_LENGTH.pack(sum(map(len, pieces))))
+    for piece in pieces:
+        pipe.write(piece)
     pipe.flush()
+
+
+def _packed(message: Any, packer: msgpack.Packer, depth: int) -> Iterator[bytes]:
+    """Yield a message in pieces: as one, a long document would be held twice more while it grows."""
+    if depth and isinstance(message, Mapping):
+        yield packer.pack_map_header(len(message))
+        for key, value in message.items():
+            yield packer.pack(key)
+            yield from _packed(value, packer, depth - 1)
+    elif depth and isinstance(message, list):
+        yield packer.pack_array_header(len(message))
+        for value in message:
+            yield from _packed(value, packer, depth - 1)
+    else:
+        yield packer.pack(message)
 
 
 def read_frame(pipe: BinaryIO) -> dict[str, Any] | None:
@@ -69,11 +88,10 @@ def document_to_plain(document: ParsedDocument) -> dict[str, Any]:
 
 def document_from_plain(plain: Mapping[str, Any]) -> ParsedDocument:
     """Return the document that `document_to_plain` made plain. Raises BadFrameError when it did not."""
-    shared: dict[float, float] = {}
     try:
         return ParsedDocument(
             text=_text(plain["text"]),
-            blocks=tuple(_block_from_plain(block, shared) for block in plain["blocks"]),
+            blocks=tuple(_block_from_plain(block) for block in plain["blocks"]),
             kind=_text(plain["kind"]),
             title=_text(plain["title"]),
             pages=int(plain["pages"]),
@@ -88,14 +106,13 @@ def document_from_plain(plain: Mapping[str, Any]) -> ParsedDocument:
 
 
 def _block_to_plain(block: ParsedBlock) -> list[Any]:
-    lines = [_line_to_plain(line) for line in block.lines]
     return [
         str(block.kind),
         block.span.start,
         block.span.end,
         block.level,
         block.title_path,
-        lines,
+        _lines_to_plain(block.lines),
         block.confidence,
         block.pages,
         block.place,
@@ -104,14 +121,14 @@ def _block_to_plain(block: ParsedBlock) -> list[Any]:
     ]
 
 
-def _block_from_plain(plain: list[Any], shared: dict[float, float]) -> ParsedBlock:
+def _block_from_plain(plain: list[Any]) -> ParsedBlock:
     kind, start, end, level, path, lines, confidence, pages, place, syntax, table = plain
     return ParsedBlock(
         kind=BlockKind(kind),
         span=Span(int(start), int(end)),
         level=int(level),
         title_path=tuple(_text(title) for title in path),
-        lines=tuple(_line_from_plain(line, shared) for line in lines),
+        lines=_lines_from_plain(lines),
         confidence=float(confidence),
         pages=tuple(int(page) for page in pages),
         place=_text(place),
@@ -120,21 +137,18 @@ def _block_from_plain(plain: list[Any], shared: dict[float, float]) -> ParsedBlo
     )
 
 
-def _line_to_plain(line: TextLine) -> list[Any]:
-    box = line.box
-    # A long document has millions of edges: as one string of bytes they take a tenth of the time and space.
-    return [line.span.start, line.span.end, box.page, box.x0, box.y0, box.x1, box.y1, array("d", line.edges).tobytes()]
+def _lines_to_plain(lines: Sequence[TextLine]) -> list[Any]:
+    small = lines if isinstance(lines, PackedLines) else packed(lines)
+    return [small.packed, small.number, small.shift] if isinstance(small, PackedLines) else []
 
 
-def _line_from_plain(plain: list[Any], shared: dict[float, float]) -> TextLine:
-    start, end, page, x0, y0, x1, y1, packed = plain
-    edges = array("d", packed)
-    return TextLine(
-        span=Span(int(start), int(end)),
-        box=PageBox(page=int(page), x0=float(x0), y0=float(y0), x1=float(x1), y1=float(y1)),
-        # Equal numbers become one object: edges are rounded, so this saves three quarters of their memory.
-        edges=tuple(map(shared.setdefault, edges, edges)),
-    )
+def _lines_from_plain(plain: list[Any]) -> Sequence[TextLine]:
+    if not plain:
+        return ()
+    data, count, shift = plain
+    lines = PackedLines(bytes(data), int(count), int(shift))
+    lines.check()
+    return lines
 
 
 def _text(value: Any) -> str:

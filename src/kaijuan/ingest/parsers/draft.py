@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 from pathlib import PurePath
 
 from kaijuan.core.documents import BlockKind, Metadata, ParsedBlock, ParsedDocument, Table, TextLine
+from kaijuan.core.packed_lines import packed
 from kaijuan.core.spans import Span
 from kaijuan.errors import EmptyDocumentError
 from kaijuan.ingest.parsers.joining import close_up
@@ -63,7 +64,6 @@ class Draft:
             text = close_up(" ".join(text.split()))
         start = self._length + (len(SEPARATOR) if self._parts else 0)
         path = self._path_for(level, text)
-        placed = tuple(replace(line, span=line.span.shift(start)) for line in lines)
         span = Span(start, start + len(text))
         self._blocks.append(
             ParsedBlock(
@@ -71,7 +71,7 @@ class Draft:
                 span=span,
                 level=level,
                 title_path=path,
-                lines=placed,
+                lines=packed(lines, start),
                 confidence=confidence,
                 pages=origin.pages,
                 place=origin.place[:_PLACE_LIMIT],
@@ -120,9 +120,11 @@ class Draft:
         """
         if not self._blocks:
             raise EmptyDocumentError(f"{name} holds no text.")
+        text = SEPARATOR.join(self._parts)
+        self._parts = [text]  # what it is made of is as long as itself
         title = " ".join(title.split()) or self.first_top_heading or self.first_heading or stem(name)
         return ParsedDocument(
-            text=SEPARATOR.join(self._parts),
+            text=text,
             blocks=tuple(_below_title(block, title) for block in self._blocks),
             kind=kind,
             pages=pages,

@@ -10,8 +10,9 @@ from kaijuan.core.documents import BlockKind, ParsedDocument, Scalar
 from kaijuan.errors import BrokenDocumentError, EmptyDocumentError
 from kaijuan.ingest.parsers.draft import Draft
 from kaijuan.ingest.parsers.pdf_blocks import groups_of, hyphenated_words, written
+from kaijuan.ingest.parsers.pdf_code import Typewriting
 from kaijuan.ingest.parsers.pdf_furniture import without_furniture
-from kaijuan.ingest.parsers.pdf_headings import body_of, printed_title
+from kaijuan.ingest.parsers.pdf_headings import Looks, printed_title
 from kaijuan.ingest.parsers.pdf_lines import Line, LineMaker, sureness
 from kaijuan.ingest.parsers.pdf_order import lines_in_order
 from kaijuan.ingest.parsers.pictures import count_of, dots_of, open_picture
@@ -49,10 +50,13 @@ class ImageParser:
         heights = [frame.size[1] for frame in pages.frames.values()]
         kept = without_furniture(pages.lines, heights)
         every = [line for lines in kept for line in lines]
-        body = body_of(every)
+        looks, typewriting = Looks(), Typewriting()
+        looks.see(every)
+        typewriting.see(every)
+        body = looks.body()
         words = hyphenated_words(every)
         draft = Draft()
-        for group in groups_of(kept, body):
+        for group in groups_of(kept, body, typewriting):
             made = written(group, words)
             kind = BlockKind.PARAGRAPH if made.unmade else group.kind
             sure = sureness(group.lines)

@@ -18,12 +18,14 @@ from kaijuan.errors import BrokenDocumentError, EmptyDocumentError, EncryptedDoc
 from kaijuan.ingest.parsers.contents import contents_lines
 from kaijuan.ingest.parsers.draft import Draft, Origin
 from kaijuan.ingest.parsers.pdf_blocks import groups_of, hyphenated_words, written
-from kaijuan.ingest.parsers.pdf_furniture import without_furniture
-from kaijuan.ingest.parsers.pdf_headings import body_of, mark_outline, printed_title
+from kaijuan.ingest.parsers.pdf_code import Typewriting
+from kaijuan.ingest.parsers.pdf_furniture import furniture_of
+from kaijuan.ingest.parsers.pdf_headings import Body, Bookmarks, Looks, printed_title
 from kaijuan.ingest.parsers.pdf_lines import Line, LineMaker, sureness
 from kaijuan.ingest.parsers.pdf_ocr import PageReader
 from kaijuan.ingest.parsers.pdf_order import lines_in_order
 from kaijuan.ingest.parsers.pdf_page import PageText, read_page
+from kaijuan.ingest.parsers.pdf_pages import PrintedPages
 from kaijuan.ingest.parsers.recognised import as_shown
 from kaijuan.ingest.parsers.unseen import with_hidden
 from kaijuan.ingest.ports import Recogniser
@@ -43,7 +45,7 @@ _SHOWN_PAGES = 20
 class _Pages:
     """What reading all pages gave."""
 
-    lines: list[list[Line]] = field(default_factory=list)
+    lines: PrintedPages = field(default_factory=PrintedPages)
     sizes: list[tuple[float, float]] = field(default_factory=list)
     unread: list[int] = field(default_factory=list)
     failed: list[int] = field(default_factory=list)
@@ -66,24 +68,20 @@ class PdfParser:
         reader = PageReader(self.recogniser)
         try:
             pages = _read(source, reader)
-            outlines = _outlines(source.document)
+            outlines = Bookmarks(_outlines(source.document))
             metadata = _metadata(source.document)
         finally:
             source.document.close()
-        if not any(pages.lines):
+        if not pages.lines.lines:
             _refuse(pages, name, reader)
-        kept = _without_contents(without_furniture(pages.lines, pages.heights))
-        every = [line for lines in kept for line in lines]
-        words = hyphenated_words(every)
+        pages.lines.without(furniture_of(pages.lines, pages.heights))
+        _leave_out_contents(pages.lines)
+        whole = _look_at(pages.lines, outlines)
         draft = Draft()
-        body = body_of(every, outlined=mark_outline(kept, outlines))
-        title = str(metadata.pop("title", "")) or printed_title(kept, body)
-        groups = groups_of(kept, body)
+        title = str(metadata.pop("title", "")) or printed_title(pages.lines, whole.body)
         # From here on each printed line is needed once: what is written goes, so that both are never held together.
-        del kept, every
-        pages.lines = []
-        for group in groups:
-            made = written(group, words)
+        for group in groups_of(map(whole.marked, pages.lines.used_up()), whole.body, whole.typewriting):
+            made = written(group, whole.hyphenated)
             kind = BlockKind.PARAGRAPH if made.unmade else group.kind
             sure = sureness(group.lines)
             draft.add(
@@ -99,13 +97,13 @@ class PdfParser:
                 pages.unmade.append(group.lines[0].page)
             group.lines.clear()
         parsed = draft.finish("pdf", name, title=title, metadata=metadata, warnings=_warnings(pages, reader))
-        whole = replace(
+        shown = replace(
             as_shown(parsed, reader.frames),
             pages=len(pages.sizes),
             page_sizes=tuple(pages.sizes),
             unread_pages=tuple(sorted(pages.unread + pages.failed)),
         )
-        return with_hidden(whole, pages.hidden)
+        return with_hidden(shown, pages.hidden)
 
 
 class _Source:
@@ -162,10 +160,51 @@ def _read(source: _Source, reader: PageReader) -> _Pages:
     return pages
 
 
-def _without_contents(pages: list[list[Line]]) -> list[list[Line]]:
-    gone = contents_lines([line.text for lines in pages for line in lines])
-    number = itertools.count()
-    return [[line for line in lines if next(number) not in gone] for lines in pages]
+class _Texts:
+    """The texts of all lines, to be walked over as often as needed."""
+
+    def __init__(self, pages: PrintedPages) -> None:
+        self._pages = pages
+
+    def __iter__(self) -> Iterator[str]:
+        return (line.text for lines in self._pages for line in lines)
+
+
+def _leave_out_contents(pages: PrintedPages) -> None:
+    gone = contents_lines(_Texts(pages))
+    if gone:
+        number = itertools.count()
+        pages.without([{at for at in range(len(lines)) if next(number) in gone} for lines in pages])
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Whole:
+    """What only a look at the whole document tells."""
+
+    body: Body
+    typewriting: Typewriting
+    hyphenated: frozenset[str]
+    """Words that are written with a hyphen inside a line."""
+    bookmarks: Bookmarks
+
+    def marked(self, lines: list[Line]) -> list[Line]:
+        """Return the lines of a page, those marked that bookmarks point to."""
+        self.bookmarks.mark(lines)
+        return lines
+
+
+def _look_at(pages: PrintedPages, bookmarks: Bookmarks) -> _Whole:
+    looks, typewriting = Looks(), Typewriting()
+    words: set[str] = set()
+    found = count = 0
+    for lines in pages:
+        looks.see(lines)
+        typewriting.see(lines)
+        words |= hyphenated_words(lines)
+        found += bookmarks.mark(lines)
+        count += 1 if lines else 0
+    body = looks.body(outlined=bookmarks.are_enough(found, count))
+    return _Whole(body=body, typewriting=typewriting, hyphenated=frozenset(words), bookmarks=bookmarks)
 
 
 def _read_page(source: _Source, index: int, reader: PageReader) -> PageText:

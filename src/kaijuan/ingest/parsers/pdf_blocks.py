@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from itertools import pairwise
 from statistics import median
@@ -12,7 +12,7 @@ from kaijuan.core.documents import BlockKind, PageBox, Table, TextLine
 from kaijuan.core.spans import Span
 from kaijuan.ingest.parsers.joining import glue, is_wide
 from kaijuan.ingest.parsers.pdf_cells import Joined, goes_on, write_table
-from kaijuan.ingest.parsers.pdf_code import betweens, is_next, without_typewriting
+from kaijuan.ingest.parsers.pdf_code import Typewriting, betweens, is_next
 from kaijuan.ingest.parsers.pdf_figures import place_of
 from kaijuan.ingest.parsers.pdf_headings import Body, heading_level, mark_passages
 from kaijuan.ingest.parsers.pdf_lines import CAPTION, ROW_GAP_EM, Line, PrintedTable
@@ -58,11 +58,18 @@ class Written:
     """A table of which only the lines are left: its cells would not have held all words."""
 
 
-def groups_of(pages: Sequence[Sequence[Line]], body: Body) -> list[Group]:
-    """Return the blocks of a document whose pages' lines come in reading order."""
+def groups_of(pages: Iterable[Sequence[Line]], body: Body, typewriting: Typewriting) -> Iterator[Group]:
+    """Yield the blocks of a document whose pages' lines come in reading order.
+
+    Only the last few are kept here, which later pages may go on with.
+    """
+    return map(_settled, _gathered(_placed(pages, body, typewriting)))
+
+
+def _placed(pages: Iterable[Sequence[Line]], body: Body, typewriting: Typewriting) -> Iterator[Group]:
     groups: list[Group] = []
-    without_typewriting(pages)
     for lines in pages:
+        typewriting.settle(lines)
         typical = _typical_distance(lines)
         mark_passages(lines)
         notes = notes_among(lines, body.size)
@@ -71,7 +78,9 @@ def groups_of(pages: Sequence[Sequence[Line]], body: Body) -> list[Group]:
                 _place(line, groups, body, typical)
         for at in sorted(notes):
             _place_note(lines[at], groups)
-    return _gather(groups)
+        yield from groups[:-_MOST_BETWEEN]
+        del groups[:-_MOST_BETWEEN]
+    yield from groups
 
 
 def _place_float(line: Line, groups: list[Group]) -> None:
@@ -259,7 +268,7 @@ def _typical_distance(lines: Sequence[Line]) -> float:
     return max(median(steps), heights)
 
 
-def _gather(groups: Sequence[Group]) -> list[Group]:
+def _gathered(groups: Iterable[Group]) -> Iterator[Group]:
     """Tell captions and list items, and put together what belongs in one block: lists, and stacks of short lines."""
     gathered: list[Group] = []
     for group in groups:
@@ -274,10 +283,16 @@ def _gather(groups: Sequence[Group]) -> list[Group]:
             last.lines.extend(group.lines)
         else:
             gathered.append(group)
-    for group in gathered:
-        if group.kind is BlockKind.LIST and sum(1 for line in group.lines if _BULLET.match(line.text)) < 2:
-            group.kind = BlockKind.PARAGRAPH
-    return gathered
+        yield from gathered[:-_MOST_BETWEEN]
+        del gathered[:-_MOST_BETWEEN]
+    yield from gathered
+
+
+def _settled(group: Group) -> Group:
+    """A single item is no list."""
+    if group.kind is BlockKind.LIST and sum(1 for line in group.lines if _BULLET.match(line.text)) < 2:
+        group.kind = BlockKind.PARAGRAPH
+    return group
 
 
 def _gather_table(group: Group, gathered: list[Group]) -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from itertools import pairwise
 from statistics import median
 
@@ -24,17 +24,24 @@ _BULLETS = "•·●○■□▪▫◆◇►➢➤✓"
 _ADDRESS = re.compile(r"\w@\w[\w.-]*\.\w|\}@")
 
 
-def without_typewriting(pages: Sequence[Sequence[Line]]) -> None:
-    """Take lines of one width for ordinary ones where most of a document is so, or where one stands alone."""
-    every = [line for lines in pages for line in lines]
-    fixed = sum(len(line.text) for line in every if line.fixed)
-    if fixed > _MOST_SHARE * sum(len(line.text) for line in every):
-        for line in every:
-            line.fixed = False
-        return
-    for line in every:
-        line.fixed = line.fixed and _is_typed(line)
-    for lines in pages:
+class Typewriting:
+    """Tells what is printed in letters of one width as code from what was written on a typewriter."""
+
+    def __init__(self) -> None:
+        self._fixed = 0
+        self._total = 0
+
+    def see(self, lines: Iterable[Line]) -> None:
+        """Count lines; all of a document are needed before the first is settled."""
+        for line in lines:
+            self._fixed += len(line.text) if line.fixed else 0
+            self._total += len(line.text)
+
+    def settle(self, lines: Sequence[Line]) -> None:
+        """Take lines of one width for ordinary ones where most of the document is so, or where one stands alone."""
+        may_be_code = self._fixed <= _MOST_SHARE * self._total
+        for line in lines:
+            line.fixed = line.fixed and may_be_code and _is_typed(line)
         near = [_belong(before, after) for before, after in pairwise(lines)]
         alone = [
             line

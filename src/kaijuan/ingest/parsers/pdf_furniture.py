@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import re
 from collections import Counter, defaultdict
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
 
 from kaijuan.ingest.parsers.pdf_lines import Line
 
@@ -13,6 +14,8 @@ _OUTERMOST = 3
 _SAME_PLACE = 4.0
 """Points by which a running line may move from page to page."""
 _LEAST_REPEATS = 3
+_LONGEST_NUMBER = 5
+"""Lines of fewer characters may count the pages."""
 # Possessive, because several parts match blanks: a line of 500 would be divided among them in every way.
 _PAGE_NUMBER = re.compile(
     r"[\s\-–—·•|\[(（]*+(?:page|p\.|第)?+\s*+(?:\d{1,6}|[ivxlc]{1,7})\s*+(?:页|頁)?+"
@@ -24,50 +27,83 @@ Key = tuple[str, str, int]
 
 
 def without_furniture(pages: Sequence[list[Line]], heights: Sequence[float]) -> list[list[Line]]:
-    """Return the lines of each page without what is repeated at its top and bottom.
+    """Return the lines of each page without what `furniture_of` tells."""
+    gone = furniture_of(pages, heights)
+    return [
+        [line for at, line in enumerate(lines) if at not in places] for lines, places in zip(pages, gone, strict=True)
+    ]
+
+
+def furniture_of(pages: Iterable[Sequence[Line]], heights: Sequence[float]) -> list[set[int]]:
+    """Return for each page the positions of the lines that are repeated at its top and bottom.
 
     A line goes when its text, digits apart, stands at the same height on at least three pages; page numbers when
     they are on at least two pages and a third of them. Only the outermost lines of a page can go.
     """
-    edges = [_outer(lines, height) for lines, height in zip(pages, heights, strict=True)]
-    places = _repeated(edges)
-    numbered = _numbered_zones(edges, len(pages))
-    kept = []
-    for lines, outer in zip(pages, edges, strict=True):
-        gone = set()
-        for zone, line in outer:
-            is_number = bool(_PAGE_NUMBER.fullmatch(line.text)) and zone in numbered
-            if is_number or any(key in places for key in _keys(zone, line)):
-                gone.add(id(line))
-        kept.append([line for line in lines if id(line) not in gone])
-    return _without_counting(kept)
+    rims = [_rim(lines, height) for lines, height in zip(pages, heights, strict=True)]
+    places = _repeated(rims)
+    numbered = _numbered_zones(rims)
+    gone = [
+        {
+            line.at
+            for line in rim.outer
+            if (line.is_number and line.zone in numbered) or any(key in places for key in line.keys)
+        }
+        for rim in rims
+    ]
+    _add_counting(rims, gone)
+    return gone
 
 
-def _without_counting(pages: Sequence[list[Line]]) -> list[list[Line]]:
-    """Drop the last line of a page where it counts the pages, wherever it stands: short pages end early."""
-    last = [max(lines, key=lambda line: line.y0) if lines else None for lines in pages]
+@dataclass(frozen=True, slots=True)
+class _Outer:
+    """One of the outermost lines in the margins; `at` is its position among the page's lines."""
+
+    at: int
+    zone: str
+    keys: tuple[Key, Key]
+    is_number: bool
+
+
+@dataclass(frozen=True, slots=True)
+class _Rim:
+    """What is kept of a page: its outermost lines, and positions and texts of its lowest lines, lowest first."""
+
+    outer: list[_Outer]
+    low: list[tuple[int, str]]
+
+
+def _rim(lines: Sequence[Line], height: float) -> _Rim:
+    by_height = sorted(range(len(lines)), key=lambda at: lines[at].y0)
+    top = [at for at in by_height[:_OUTERMOST] if lines[at].y1 <= height * _ZONE_SHARE]
+    bottom = [at for at in by_height[-_OUTERMOST:] if lines[at].y0 >= height * (1 - _ZONE_SHARE) and at not in top]
+    outer = [_outer(at, zone, lines[at]) for zone, found in (("top", top), ("bottom", bottom)) for at in found]
+    low = sorted(by_height, key=lambda at: (-lines[at].y0, at))[: 2 * _OUTERMOST + 1]
+    return _Rim(outer, [(at, lines[at].text[:_LONGEST_NUMBER]) for at in low])
+
+
+def _outer(at: int, zone: str, line: Line) -> _Outer:
+    return _Outer(at, zone, _keys(zone, line), bool(_PAGE_NUMBER.fullmatch(line.text)))
+
+
+def _add_counting(rims: Sequence[_Rim], gone: Sequence[set[int]]) -> None:
+    """Add the last line of a page where it counts the pages, wherever it stands: short pages end early."""
+    last = [
+        next((line for line in rim.low if line[0] not in places), None) for rim, places in zip(rims, gone, strict=True)
+    ]
     offsets = [
-        int(line.text) - index if line is not None and line.text.isdecimal() and len(line.text) < 5 else None
+        int(line[1]) - index if line is not None and line[1].isdecimal() and len(line[1]) < _LONGEST_NUMBER else None
         for index, line in enumerate(last)
     ]
     counts = Counter(offset for offset in offsets if offset is not None)
     if not counts:
-        return list(pages)
+        return
     offset, count = counts.most_common(1)[0]
-    if count < max(_LEAST_REPEATS, len(pages) / 3):
-        return list(pages)
-    return [
-        [line for line in lines if line is not low] if found == offset else lines
-        for lines, low, found in zip(pages, last, offsets, strict=True)
-    ]
-
-
-def _outer(lines: Sequence[Line], height: float) -> list[tuple[str, Line]]:
-    """Return the outermost lines in the top and bottom margins."""
-    by_height = sorted(lines, key=lambda line: line.y0)
-    top = [("top", line) for line in by_height[:_OUTERMOST] if line.y1 <= height * _ZONE_SHARE]
-    bottom = [("bottom", line) for line in by_height[-_OUTERMOST:] if line.y0 >= height * (1 - _ZONE_SHARE)]
-    return top + [pair for pair in bottom if pair[1] not in [line for _, line in top]]
+    if count < max(_LEAST_REPEATS, len(rims) / 3):
+        return
+    for line, found, places in zip(last, offsets, gone, strict=True):
+        if line is not None and found == offset:
+            places.add(line[0])
 
 
 def _keys(zone: str, line: Line) -> tuple[Key, Key]:
@@ -77,16 +113,16 @@ def _keys(zone: str, line: Line) -> tuple[Key, Key]:
     return (zone, text, place), (zone, text, -int((line.y0 + _SAME_PLACE / 2) / _SAME_PLACE) - 1)
 
 
-def _repeated(edges: Sequence[Sequence[tuple[str, Line]]]) -> set[Key]:
+def _repeated(rims: Sequence[_Rim]) -> set[Key]:
     counts: Counter[Key] = Counter()
-    for outer in edges:
-        counts.update({key for zone, line in outer for key in _keys(zone, line)})
+    for rim in rims:
+        counts.update({key for line in rim.outer for key in line.keys})
     return {key for key, count in counts.items() if count >= _LEAST_REPEATS}
 
 
-def _numbered_zones(edges: Sequence[Sequence[tuple[str, Line]]], pages: int) -> set[str]:
+def _numbered_zones(rims: Sequence[_Rim]) -> set[str]:
     seen: dict[str, int] = defaultdict(int)
-    for outer in edges:
-        for zone in {zone for zone, line in outer if _PAGE_NUMBER.fullmatch(line.text)}:
+    for rim in rims:
+        for zone in {line.zone for line in rim.outer if line.is_number}:
             seen[zone] += 1
-    return {zone for zone, count in seen.items() if count >= 2 and count * 3 >= pages}
+    return {zone for zone, count in seen.items() if count >= 2 and count * 3 >= len(rims)}

@@ -42,24 +42,28 @@ class Body:
     """The document's own outline is rich enough to be trusted alone."""
 
 
-def mark_outline(pages: Iterable[Sequence[Line]], outlines: Mapping[int, Mapping[str, int]]) -> bool:
-    """Mark the lines that bookmarks point to; say whether these are enough to trust the outline alone.
+class Bookmarks:
+    """The outline of a document: by page, titles as the bookmarks write them and their levels.
 
-    `outlines` holds, by page, titles as the bookmarks write them and their levels. Bookmarks often lack the number
-    that is printed (or have one that is not), and a printed title may take up to three lines.
+    Bookmarks often lack the number that is printed (or have one that is not), and a printed title may take up to
+    three lines.
     """
-    found = 0
-    count = 0
-    for lines in pages:
-        if not lines:
-            continue
-        count += 1
-        wanted = {_key(title): level for title, level in outlines.get(lines[0].page, {}).items()}
-        for at in range(len(lines)):
-            if wanted and _match(lines[at : at + _TITLE_LINES], wanted):
-                found += 1
-    entries = sum(map(len, outlines.values()))
-    return found >= max(_RICH_OUTLINE, count / 4) and found * 2 >= entries
+
+    def __init__(self, outlines: Mapping[int, Mapping[str, int]]) -> None:
+        self._outlines = outlines
+
+    def mark(self, lines: Sequence[Line]) -> int:
+        """Mark the lines of one page that bookmarks point to; return how many bookmarks did."""
+        outline = self._outlines.get(lines[0].page) if lines else None
+        if not outline:
+            return 0
+        wanted = {_key(title): level for title, level in outline.items()}
+        return sum(1 for at in range(len(lines)) if wanted and _match(lines[at : at + _TITLE_LINES], wanted))
+
+    def are_enough(self, found: int, pages: int) -> bool:
+        """Say whether so many bookmarks that were found, on so many pages with words, can be trusted alone."""
+        entries = sum(map(len, self._outlines.values()))
+        return found >= max(_RICH_OUTLINE, pages / 4) and found * 2 >= entries
 
 
 def _match(lines: Sequence[Line], wanted: dict[str, int]) -> int:
@@ -83,23 +87,31 @@ def _key(title: str) -> str:
     return re.sub(r"\s+", "", bare).lower().rstrip(":：")
 
 
-def body_of(lines: Iterable[Line], *, outlined: bool = False) -> Body:
-    """Return the size and weight in which most characters are set, and a level for each larger size."""
-    sizes: Counter[float] = Counter()
-    bold = 0
-    titles: Counter[float] = Counter()
-    total = 0
-    for line in lines:
-        count = len(line.text)
-        sizes[_rounded(line.size)] += count
-        bold += count if line.bold else 0
-        total += count
-        if count <= _LONGEST:
-            titles[_rounded(line.size)] += 1
-    size = max(sizes, key=lambda key: (sizes[key], -key)) if sizes else 10.0
-    larger = sorted((key for key in titles if key >= size * _LARGER), reverse=True)
-    levels = {key: min(place + 1, 4) for place, key in enumerate(_merged(larger))}
-    return Body(size=size, bold=bold * 2 > total, levels=levels, outlined=outlined)
+class Looks:
+    """Counts in which sizes and weights a document is set."""
+
+    def __init__(self) -> None:
+        self._sizes: Counter[float] = Counter()
+        self._titles: set[float] = set()
+        self._bold = 0
+        self._total = 0
+
+    def see(self, lines: Iterable[Line]) -> None:
+        """Count more lines."""
+        for line in lines:
+            count = len(line.text)
+            self._sizes[_rounded(line.size)] += count
+            self._bold += count if line.bold else 0
+            self._total += count
+            if count <= _LONGEST:
+                self._titles.add(_rounded(line.size))
+
+    def body(self, *, outlined: bool = False) -> Body:
+        """Return the size and weight in which most characters are set, and a level for each larger size."""
+        size = max(self._sizes, key=lambda key: (self._sizes[key], -key)) if self._sizes else 10.0
+        larger = sorted((key for key in self._titles if key >= size * _LARGER), reverse=True)
+        levels = {key: min(place + 1, 4) for place, key in enumerate(_merged(larger))}
+        return Body(size=size, bold=self._bold * 2 > self._total, levels=levels, outlined=outlined)
 
 
 def _merged(sizes: Sequence[float]) -> list[float]:

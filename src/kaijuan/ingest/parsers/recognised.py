@@ -14,6 +14,7 @@ from dataclasses import dataclass, replace
 from statistics import median
 
 from kaijuan.core.documents import PageBox, ParsedDocument, TextLine
+from kaijuan.core.packed_lines import packed
 from kaijuan.ingest.parsers.pdf_lines import Run
 from kaijuan.ingest.ports import RecognisedLine
 
@@ -193,7 +194,7 @@ def as_shown(parsed: ParsedDocument, frames: Mapping[int, Frame]) -> ParsedDocum
         return parsed
     return replace(
         parsed,
-        blocks=tuple(replace(block, lines=tuple(_shown_lines(block.lines, frames))) for block in parsed.blocks),
+        blocks=tuple(replace(block, lines=packed(_shown_lines(block.lines, frames))) for block in parsed.blocks),
     )
 
 
