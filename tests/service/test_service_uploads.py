@@ -16,6 +16,10 @@ from starlette.requests import ClientDisconnect, Request
 from tests.serving import Served, config_of, in_process
 
 from kaijuan.core.identity import Role
+from kaijuan.engine import Kaijuan
+from kaijuan.errors import ModelError
+from kaijuan.index.catalog_queue import JobState
+from kaijuan.jobs.settings import QueueSettings
 
 PIECE = "application/offset+octet-stream"
 NOTE = b"# Cellar\n\nThe cellar holds forty barrels of cider.\n"
@@ -265,3 +269,71 @@ async def test_a_tenant_has_no_more_than_its_quotas(tmp_path: Path) -> None:
         assert (await service.post("/kbs/two/runs", {"kind": "samples"}, user="olga")).status_code == 403
         await service.call("DELETE", "/kbs/one/documents/a.md", user="olga")
         await service.upload("two", {"c.md": NOTE}, user="olga")
+
+
+async def test_what_a_service_had_promised_the_next_one_takes_in(tmp_path: Path) -> None:
+    home, config = tmp_path / "home", config_of()
+    async with in_process(home, config) as service:
+        base = service.of("default")
+        await base.make_base()
+        for number, (name, text) in enumerate({"one.md": NOTE, "two.md": NOTE + b"More.\n"}.items()):
+            folder = base.coming / f"{number:032x}"
+            folder.mkdir(parents=True)
+            (folder / "0").write_bytes(text)
+            # As when it is killed between its answer and the run.
+            await base.enqueue_upload(folder.name, {"0": name}, by="wang")
+        (base.coming / ("f" * 32)).mkdir(parents=True)
+    async with in_process(home, config) as service:
+        for number in range(2):
+            ticket = await service.ended("default", f"{number:032x}")
+            assert (ticket["state"], ticket["kind"], ticket["by"]) == ("done", "upload", "wang")
+            assert ticket["report"]["added"] == 1
+        assert await _sources(service) == ["upload:/one.md", "upload:/two.md"]
+        assert await service.of("default").jobs() == []
+        assert list(service.service.uploads.glob("*")) == []
+
+
+async def test_an_upload_that_is_stopped_is_forgotten(tmp_path: Path) -> None:
+    async with in_process(tmp_path / "home", config_of()) as service:
+        base = service.of("default")
+        await base.make_base()
+        async with service.service.tickets.lock("default", "default"):
+            answer = await service.call("POST", "/kbs/default/documents", files=[("files", ("note.md", NOTE))])
+            assert [job.id for job in await base.jobs()] == [answer.json()["id"]]
+            stopped = await service.call("POST", f"/kbs/default/runs/{answer.json()['id']}/cancel")
+            assert stopped.json()["state"] == "cancelled"
+        assert await base.jobs() == []
+        assert list(service.service.uploads.glob("*")) == []
+        assert await _sources(service) == []
+
+
+async def test_an_upload_waits_for_a_model_that_does_not_answer(tmp_path: Path) -> None:
+    config = config_of().model_copy(update={"queue": QueueSettings(attempts=2, retry_seconds=0.01)})
+    async with in_process(tmp_path / "home", config) as service:
+        base = service.of("default")
+        await base.make_base()
+        failing = 1
+
+        async def upload(self: Kaijuan, *given: Any, **named: Any) -> Any:
+            nonlocal failing
+            failing -= 1
+            if failing >= 0:
+                raise ModelError("The model does not answer.")
+            return await real(self, *given, **named)
+
+        real, Kaijuan.upload = Kaijuan.upload, upload  # type: ignore[method-assign, assignment]
+        try:
+            ticket = await service.upload("default", {"note.md": NOTE})
+            assert (ticket["state"], ticket["report"]["added"], ticket["error"]) == ("done", 1, None)
+            failing = 2
+            ticket = await service.upload("default", {"other.md": NOTE + b"Other."})
+            assert (ticket["state"], ticket["error"]["code"]) == ("failed", ModelError.code)
+            (job,) = await base.jobs()
+            assert (job.state, job.reason) == (JobState.DEAD, "The model does not answer.")
+            await base.revive_job(job.id)
+            (done,) = await base.work_off()
+            assert done.report is not None
+            assert done.report.added == 1
+            assert list(service.service.uploads.glob("*")) == []
+        finally:
+            Kaijuan.upload = real  # type: ignore[method-assign]

@@ -13,7 +13,7 @@ from rich.text import Text
 from kaijuan.cli import screen
 from kaijuan.cli.passages import page_words
 from kaijuan.core.documents import ChunkLevel
-from kaijuan.core.snapshots import Snapshot
+from kaijuan.core.snapshots import Changes, Snapshot
 
 if TYPE_CHECKING:
     from rich.console import RenderableType
@@ -138,9 +138,7 @@ def snapshots(found: Sequence[Snapshot]) -> Iterator[RenderableType]:
         yield Text("Nothing has been published yet.")
         return
     tagged = any(snapshot.tags for snapshot in found)
-    table = _table(
-        "snapshot", "published", "documents", "chunks", "since the one before", *(("tags",) if tagged else ())
-    )
+    table = _table("snapshot", "published", "documents", "chunks", "what changed", *(("tags",) if tagged else ()))
     before = Snapshot(number=0, created_at=0.0)
     for snapshot in found:
         cells = (snapshot.number, when(snapshot.created_at), snapshot.documents, snapshot.chunks)
@@ -151,12 +149,14 @@ def snapshots(found: Sequence[Snapshot]) -> Iterator[RenderableType]:
 
 
 def _difference(before: Snapshot, after: Snapshot) -> str:
-    if after.number > before.number + 1 and before.number:
-        return f"{after.documents - before.documents:+} documents since snapshot {before.number}"
-    documents, chunks = after.documents - before.documents, after.chunks - before.chunks
-    if not documents:
-        return f"changed documents, {chunks:+} chunks"
-    return f"{documents:+} {'document' if abs(documents) == 1 else 'documents'}, {chunks:+} chunks"
+    """Say what readers see differently than in the snapshot before that is kept."""
+    seen = after.changes or Changes()
+    parts = [("added", seen.added), ("changed", seen.changed), ("removed", seen.removed)]
+    said = ", ".join(f"{count:,} {word}" for word, count in parts if count)
+    chunks = after.chunks - before.chunks
+    if not said:
+        return "nothing"
+    return f"{said} ({screen.count(abs(chunks), 'chunk')} {'more' if chunks > 0 else 'fewer'})" if chunks else said
 
 
 def rebuilt(found: Status) -> Iterator[RenderableType]:

@@ -9,6 +9,15 @@ OPEN = 2**31 - 1
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Changes:
+    """Documents that came, that have another version, and that went."""
+
+    added: int = 0
+    changed: int = 0
+    removed: int = 0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Snapshot:
     """One published state of a knowledge base. Numbers run from 1; 0 is the empty base."""
 
@@ -20,6 +29,8 @@ class Snapshot:
     chunks: int = 0
     tags: tuple[str, ...] = ()
     """Names that people gave it, which keep it."""
+    changes: Changes | None = None
+    """What readers see differently than in the snapshot before that is kept; None where nobody counted."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -46,9 +46,10 @@ class JobQueue(Protocol):
         """Keep a job. One of the same key and request that still waits is returned instead: asking twice is asking
         once. One that is given up is taken up again."""
 
-    async def claim(self, kb: KbId, owner: str, *, now: float, seconds: float) -> Job | None:
-        """Take the oldest job that may be done now, None where there is none. Of one key none overtakes an earlier one
-        that waits or is under way; what was given up is in nobody's way. Claims that have expired are free again."""
+    async def claim(self, kb: KbId, owner: str, *, now: float, seconds: float, id: str = "") -> Job | None:
+        """Take the oldest job that may be done now (or the one with this id, if it may), None where there is none. Of
+        one key none overtakes an earlier one that waits or is under way; what was given up is in nobody's way. Claims
+        that have expired are free again."""
 
     async def release_of(self, kb: KbId, owner: str) -> int:
         """Make what an owner holds wait again, whom the caller knows to be dead; return how many."""

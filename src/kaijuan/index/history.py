@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 from kaijuan.core.documents import Version
 from kaijuan.core.ids import DocumentId, KbId, RunId, VersionId
-from kaijuan.core.snapshots import SnapshotTag
+from kaijuan.core.snapshots import Changes, SnapshotTag
 
 if TYPE_CHECKING:
     from kaijuan.index.catalog import KnowledgeBase
@@ -65,6 +65,9 @@ class CatalogHistory(Protocol):
 
     async def snapshot_tags(self, kb: KbId) -> list[SnapshotTag]:
         """Return the names by snapshot, then name."""
+
+    async def snapshot_changes(self, kb: KbId) -> dict[int, Changes]:
+        """Return for every kept snapshot what it shows differently than the kept one before."""
 
     async def drop_snapshots(self, kb: KbId, kept: Collection[int], *, now: float) -> Dropped:
         """Keep only these snapshots (and head): the others can no longer be read, and versions that none of those kept

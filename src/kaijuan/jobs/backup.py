@@ -180,6 +180,28 @@ async def restore(source: Path, home: Path, blobs_in: BlobsIn, told: Told) -> Ba
     return BackedUp(path=str(home), bytes=await asyncio.to_thread(bytes_of, home), backup=backup)
 
 
+async def verify(source: Path, blobs_in: BlobsIn, told: Told) -> BackedUp:
+    """Compare every hash of a backup, as restoring it would, without writing anything; CorruptStoreError names what is
+    wrong first. What an index holds is not compared: it can be built again."""
+    backup = read_backup(source)
+    if await asyncio.to_thread(_hash_of, source / _CATALOG) != backup.catalog_hash:
+        raise CorruptStoreError("The catalog in the backup is damaged.", hint="Use an earlier backup.")
+    lost = [name for name in backup.spaces if not (source / "index" / name).is_dir()]
+    if lost:
+        raise CorruptStoreError(f"The backup lacks the index {lost[0]}.", hint="Use an earlier one.")
+    stored = blobs_in(source)
+    names = [name async for name in stored.names()]
+    if len(names) < backup.blobs:
+        raise CorruptStoreError(f"The backup lacks {backup.blobs - len(names)} blobs.", hint="Use an earlier one.")
+    for at in range(0, len(names), _MANY):
+        faults = await stored.check_each(names[at : at + _MANY])
+        fault = next((fault for fault in faults if fault is not None), None)
+        if fault is not None:
+            raise fault
+        told(min(at + _MANY, len(names)), len(names))
+    return BackedUp(path=str(source), bytes=await asyncio.to_thread(bytes_of, source), backup=backup)
+
+
 def _is_taken(home: Path) -> bool:
     return home.exists() and any(home.iterdir())
 

@@ -30,6 +30,7 @@ class Done:
     job: Job
     report: RunReport | None = None
     error: str = ""
+    cause: Exception | None = None
     again_at: float | None = None
     """When it is tried again; None where it is done, or given up."""
 
@@ -45,11 +46,11 @@ class Worker:
     clock: Callable[[], float]
     owner: Callable[[], str] = new_owner
 
-    async def one(self) -> Done | None:
-        """Do the oldest job that may be done now; None where there is none."""
+    async def one(self, id: str = "") -> Done | None:
+        """Do the oldest job that may be done now, or the one with this id; None where there is none."""
         await self._free_the_dead()
         owner = self.owner()
-        job = await self.catalog.claim(self.kb, owner, now=self.clock(), seconds=self.settings.claim_seconds)
+        job = await self.catalog.claim(self.kb, owner, now=self.clock(), seconds=self.settings.claim_seconds, id=id)
         if job is None:
             return None
         try:
@@ -93,7 +94,7 @@ class Worker:
         telemetry.event("queue.failed", job=job.id, attempts=job.attempts, reason=reason, again=again_at is not None)
         with suppress(BusyError):
             await self.catalog.fail(job.id, owner, reason, now=now, again_at=again_at)
-        return Done(job=job, report=report, error=reason, again_at=again_at)
+        return Done(job=job, report=report, error=reason, cause=error, again_at=again_at)
 
     def _again_at(self, job: Job, error: Exception, now: float) -> float | None:
         if isinstance(error, BusyError):

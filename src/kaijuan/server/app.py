@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import shutil
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from pathlib import Path
@@ -27,6 +26,7 @@ from kaijuan.server.routes import (
     documents,
     evaluations,
     history,
+    models,
     people,
     runs,
     samples,
@@ -35,6 +35,7 @@ from kaijuan.server.routes import (
     wording,
 )
 from kaijuan.server.service import Service
+from kaijuan.server.uploading import go_on
 
 API = "/api/v1"
 CONSOLE = Path(__file__).parent / "console"
@@ -50,6 +51,7 @@ ROUTERS: tuple[APIRouter, ...] = (
     chunks.router,
     conversing.router,
     history.router,
+    models.router,
     samples.router,
     settings.router,
     evaluations.router,
@@ -63,8 +65,8 @@ def make_app(engine: Kaijuan, *, host: str = "") -> FastAPI:
 
     @asynccontextmanager
     async def living(_: FastAPI) -> AsyncIterator[None]:
-        # What a killed service left on its way in belongs to no run any more; what came in pieces may go on.
-        shutil.rmtree(service.uploads, ignore_errors=True)
+        # What a killed service had promised to take in is taken in now; what came in pieces may go on.
+        await go_on(service)
         try:
             async with mcp.server.session_manager.run():
                 yield

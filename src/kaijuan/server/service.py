@@ -59,8 +59,8 @@ class Service:
 
     @property
     def uploads(self) -> Path:
-        """Folder for uploads on their way in. What is in it when the service starts belongs to nothing any more."""
-        return self.engine.home / "uploads" / "coming"
+        """Folder for uploads on their way in, a folder for each job of the queue."""
+        return self.engine.coming
 
     def runs_home(self, who: Who) -> bool:
         """Say whether the caller owns the tenant that the home was opened for, whose configuration it is."""

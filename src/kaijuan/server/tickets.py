@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 
 from kaijuan.errors import BusyError, KaijuanError, NotFoundError, StoppedError
-from kaijuan.jobs.report import Progress, RebuildReport, RunReport
+from kaijuan.jobs.report import Progress, RunReport
 from kaijuan.verbs.shapes import Json, error_shape, fields_of, run_shape
 from kaijuan.verbs.wiring import ProgressCallback
 
@@ -23,8 +23,19 @@ _PATIENCE = 600.0
 """Seconds for which another process's run on the same base is waited for."""
 _PAUSE = 1.0
 
-Report = RunReport | RebuildReport
-Work = Callable[[ProgressCallback], Awaitable[Report]]
+Report = object
+"""A dataclass that says what was done."""
+Forget = Callable[[], Awaitable[None]]
+Work = Callable[[ProgressCallback], Awaitable[Report | None]]
+
+
+class PostponedError(Exception):
+    """A piece of work cannot be done yet: it is tried again after `seconds`, and others go first meanwhile."""
+
+    def __init__(self, seconds: float, reason: KaijuanError | None = None) -> None:
+        super().__init__(str(reason or ""))
+        self.seconds = seconds
+        self.reason = reason
 
 
 class TicketState(StrEnum):
@@ -60,6 +71,7 @@ class Ticket:
     revision: int = 0
     changed: asyncio.Event = field(default_factory=asyncio.Event)
     task: asyncio.Task[None] | None = None
+    forget: Forget | None = None
 
 
 def ticket_shape(ticket: Ticket) -> Json:
@@ -92,9 +104,16 @@ class Tickets:
         """Return the lock that everything that changes a base holds within this process."""
         return self._locks.setdefault((tenant, kb), asyncio.Lock())
 
-    def begin(self, tenant: str, kb: str, *, by: str, kind: str, work: Work) -> Ticket:
-        """Start a piece of work and return its ticket at once."""
-        ticket = Ticket(id=uuid.uuid4().hex, tenant=tenant, kb=kb, by=by, kind=kind, created_at=self._clock())
+    def begin(
+        self, tenant: str, kb: str, *, by: str, kind: str, work: Work, id: str = "", forget: Forget | None = None
+    ) -> Ticket:
+        """Start a piece of work and return its ticket at once.
+
+        `id` is that of a job which outlives this process; `forget` drops it when somebody stops the work.
+        """
+        ticket = Ticket(
+            id=id or uuid.uuid4().hex, tenant=tenant, kb=kb, by=by, kind=kind, created_at=self._clock(), forget=forget
+        )
         self._tickets[ticket.id] = ticket
         ticket.task = asyncio.create_task(self._see_to(ticket, work), name=f"kaijuan-{kind}-{ticket.id}")
         self._forget()
@@ -138,6 +157,8 @@ class Tickets:
         if ticket.task is not None and not ticket.task.done():
             ticket.task.cancel()
             await asyncio.wait([ticket.task])
+            if ticket.forget is not None:
+                await ticket.forget()
 
     async def close(self) -> None:
         """Stop all work and wait until what it staged is undone."""
@@ -153,11 +174,11 @@ class Tickets:
             _change(ticket)
 
         try:
-            async with self.lock(ticket.tenant, ticket.kb):
-                ticket.state, ticket.started_at = TicketState.RUNNING, self._clock()
-                _change(ticket)
-                ticket.report = await _patient(lambda: work(told))
-            ticket.state = TicketState.DONE
+            pause = await self._attempt(ticket, lambda: work(told))
+            while pause is not None:
+                await asyncio.sleep(pause)
+                pause = await self._attempt(ticket, lambda: work(told))
+            ticket.state, ticket.error = TicketState.DONE, None
         except asyncio.CancelledError:
             ticket.state = TicketState.CANCELLED
             ticket.error = StoppedError("The run was stopped; what it had staged is undone.")
@@ -171,6 +192,19 @@ class Tickets:
             ticket.finished_at = self._clock()
             _change(ticket)
 
+    async def _attempt(self, ticket: Ticket, work: Callable[[], Awaitable[Report | None]]) -> float | None:
+        """Try a piece of work; return the seconds after which to try again, None when it is done."""
+        async with self.lock(ticket.tenant, ticket.kb):
+            ticket.state, ticket.started_at = TicketState.RUNNING, ticket.started_at or self._clock()
+            _change(ticket)
+            try:
+                ticket.report = await _patient(work)
+            except PostponedError as postponed:
+                ticket.state, ticket.error = TicketState.WAITING, postponed.reason
+                _change(ticket)
+                return postponed.seconds
+        return None
+
     def _forget(self) -> None:
         ended = [one.id for one in self._tickets.values() if one.state in ENDED]
         for id in ended[: max(0, len(self._tickets) - KEPT)]:
@@ -182,7 +216,7 @@ def _change(ticket: Ticket) -> None:
     ticket.changed.set()
 
 
-async def _patient(attempt: Callable[[], Awaitable[Report]]) -> Report:
+async def _patient(attempt: Callable[[], Awaitable[Report | None]]) -> Report | None:
     """Try again while another process writes to the base."""
     loop = asyncio.get_running_loop()
     until = loop.time() + _PATIENCE

@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import asyncio
+import json
+import os
 import shutil
 import uuid
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable, Collection, Sequence
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -15,13 +18,17 @@ from starlette.formparsers import MultiPartException
 
 from kaijuan.core.identity import Who
 from kaijuan.engine import Kaijuan
+from kaijuan.errors import BusyError, KaijuanError, NotFoundError
+from kaijuan.index.catalog_queue import JobState
+from kaijuan.jobs.report import RunReport
 from kaijuan.server.problems import RequestError
 from kaijuan.server.service import Service, by
-from kaijuan.server.tickets import Ticket
+from kaijuan.server.tickets import PostponedError, Ticket
 from kaijuan.verbs.holding import Upload, upload_address
-from kaijuan.verbs.wiring import ProgressCallback
+from kaijuan.verbs.wiring import ProgressCallback, viewed
 
 _MOST_FIELDS = 100
+_PAUSE = 1.0
 UPLOAD_BODY: dict[str, Any] = {
     "requestBody": {
         "required": True,
@@ -73,22 +80,72 @@ async def assembled(service: Service, base: Kaijuan, who: Who, ids: Sequence[str
 
 
 async def _begun(service: Service, base: Kaijuan, who: Who, store: Callable[[Path], Awaitable[list[Upload]]]) -> Ticket:
-    """Store files in a folder of their own, and begin the run that takes them in and clears the folder away."""
+    """Store files in a folder of their own and ask for the run that takes them in: a job, which outlives us."""
     folder = service.uploads / uuid.uuid4().hex
     try:
         files = await store(folder)
         await service.quotas.check_room(who, [one.file.stat().st_size for one in files])
+        await asyncio.to_thread(_settle, folder)
+        await base.enqueue_upload(folder.name, {one.file.name: one.path for one in files}, by=by(who))
     except BaseException:
         await asyncio.to_thread(shutil.rmtree, folder, ignore_errors=True)
         raise
+    return _watched(service, base, folder.name, by(who))
 
-    async def work(progress: ProgressCallback) -> Any:
+
+def _settle(folder: Path) -> None:
+    """Let files survive a power cut before anybody is told that they were taken."""
+    for path in (*folder.iterdir(), folder, folder.parent):
+        opened = os.open(path, os.O_RDONLY)
         try:
-            return await base.upload(files, progress=progress)
+            os.fsync(opened)
         finally:
-            await asyncio.to_thread(shutil.rmtree, folder, ignore_errors=True)
+            os.close(opened)
 
-    return service.tickets.begin(base.tenant, base.kb_name, by=by(who), kind="upload", work=work)
+
+def _watched(service: Service, base: Kaijuan, job: str, sender: str) -> Ticket:
+    """Begin the work that a job asks for, whoever does it; its ticket has the job's id."""
+
+    async def work(progress: ProgressCallback) -> RunReport | None:
+        done = await base.work_on(job, progress=progress)
+        if done is None:
+            if any(one.id == job for one in await base.jobs()):
+                raise PostponedError(_PAUSE)  # another process is at it, or an earlier one of the same file goes first
+            return None
+        if done.cause is None:
+            return done.report
+        if done.again_at is not None:
+            told = done.cause if isinstance(done.cause, KaijuanError) else KaijuanError(done.error)
+            raise PostponedError(max(_PAUSE, done.again_at - service.clock()), told)
+        if done.job.attempts < base.config.queue.attempts:
+            await base.drop_job(job)  # trying again cannot help
+        raise done.cause
+
+    async def forget() -> None:
+        with suppress(NotFoundError, BusyError):
+            await base.drop_job(job)
+
+    return service.tickets.begin(base.tenant, base.kb_name, by=sender, kind="upload", work=work, id=job, forget=forget)
+
+
+async def go_on(service: Service) -> None:
+    """Take up the uploads that an earlier service did not get to; what belongs to no job is cleared away."""
+    known: set[str] = set()
+    for kb in await service.engine.catalog.every_kb() if service.engine.home.exists() else ():
+        for job in await service.engine.catalog.jobs(kb.id):
+            request = json.loads(job.request)
+            if request.get("verb") == "upload":
+                known.add(job.id)
+                if job.state is not JobState.DEAD:
+                    base = viewed(service.engine, kb=kb.name, tenant=kb.tenant)
+                    _watched(service, base, job.id, str(request["by"]))
+    await asyncio.to_thread(_clear, service.uploads, known)
+
+
+def _clear(place: Path, known: Collection[str]) -> None:
+    for folder in place.iterdir() if place.is_dir() else ():
+        if folder.name not in known:
+            shutil.rmtree(folder, ignore_errors=True)
 
 
 def _stored(form: FormData, folder: Path) -> list[Upload]:

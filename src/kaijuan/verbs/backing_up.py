@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import builtins
 import os
 from functools import partial
 from pathlib import Path
@@ -11,6 +12,7 @@ from kaijuan import registry
 from kaijuan.index.ports import BlobStore
 from kaijuan.jobs import backup
 from kaijuan.jobs.backup import BackedUp
+from kaijuan.jobs.health import bytes_of
 from kaijuan.jobs.report import Progress, Stage
 from kaijuan.verbs.wiring import ProgressCallback, Wired
 
@@ -33,6 +35,25 @@ class BackingUp(Wired):
         source = await asyncio.to_thread(_folder(path).resolve)
         return await backup.restore(source, self.home, self._blobs_in, partial(_told, progress))
 
+    async def check_backup(self, path: str | os.PathLike[str], *, progress: ProgressCallback | None = None) -> BackedUp:
+        """Compare every hash of a backup, as restoring it would; CorruptStoreError names what is wrong first."""
+        self._check_open()
+        return await backup.verify(_folder(path), self._blobs_in, partial(_told, progress))
+
+    async def backups(self) -> builtins.list[BackedUp]:
+        """Return the backups in the folder `backups` of the home, oldest first."""
+        self._check_open()
+
+        def look() -> builtins.list[BackedUp]:
+            places = self.home / "backups"
+            there = sorted(places.iterdir()) if places.is_dir() else []
+            found = [place for place in there if (place / backup.MANIFEST).is_file()]
+            return [
+                BackedUp(path=str(place), bytes=bytes_of(place), backup=backup.read_backup(place)) for place in found
+            ]
+
+        return sorted(await asyncio.to_thread(look), key=lambda one: one.backup.made_at)
+
     def _blobs_in(self, home: Path) -> BlobStore:
         made: BlobStore = registry.load("blobs", self.config.stores.blobs)(home / "blobs")
         return made
@@ -42,6 +63,11 @@ class BackingUp(Wired):
         index = await self._index(await self._kb())
         if index is not None:
             await index.optimise()
+
+
+def backup_place(home: Path, name: str) -> Path:
+    """Return the folder for a backup of this name below a home; `name` is a plain file name."""
+    return home / "backups" / name
 
 
 def _folder(path: str | os.PathLike[str]) -> Path:

@@ -6,7 +6,9 @@ import asyncio
 import builtins
 import json
 import os
+import shutil
 from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
 from typing import Any
 
 from kaijuan.core import arguments
@@ -16,15 +18,16 @@ from kaijuan.index.catalog_queue import Job
 from kaijuan.ingest.opening import Narrowing
 from kaijuan.jobs.queue import Done, Worker
 from kaijuan.jobs.report import RunReport
+from kaijuan.verbs.holding import COMING, UPLOADED, Holding, Upload
 from kaijuan.verbs.runs import Running
-from kaijuan.verbs.wiring import ProgressCallback, new_id
+from kaijuan.verbs.wiring import ProgressCallback, new_id, viewed
 
 _SHORTEST_ID = 4
 LOOK_SECONDS = 1.0
 """How often a worker with nothing to do looks whether something has come."""
 
 
-class Queueing(Running):
+class Queueing(Running, Holding):
     """Jobs of one base."""
 
     async def enqueue(
@@ -80,18 +83,12 @@ class Queueing(Running):
 
         Several workers may do this at once, in any number of processes. One that dies leaves its job to the others.
         """
-        kb = await self._kb()
-        worker = Worker(
-            catalog=self.catalog,
-            kb=kb.id,
-            perform=lambda request: self._perform(request, progress),
-            settings=self.config.queue,
-            clock=self._clock,
-        )
+        worker = await self._worker(progress)
         came: builtins.list[Done] = []
         while True:
             done = await worker.one()
             if done is not None:
+                await self._clear_away(done)
                 told(done)
                 if not forever:
                     came.append(done)
@@ -100,8 +97,60 @@ class Queueing(Running):
             else:
                 return came
 
+    async def enqueue_upload(self, id: str, paths: Mapping[str, str], *, by: str) -> Job:
+        """Let files be taken in that lie in the folder `id` of `coming`, as one snapshot; they go when it is done.
+
+        `paths` has the name that each file of the folder was sent under. They are taken in with the rights of this
+        view, whoever does the work and whenever.
+        """
+        kb = await self.make_base()
+        key = UPLOADED + next(iter(paths.values())) if len(paths) == 1 else f"{UPLOADED} {id}"
+        request = {
+            "verb": "upload",
+            "folder": id,
+            "paths": dict(paths),
+            "by": by,
+            "principals": sorted(self._principals),
+            "actor": self.actor,
+        }
+        job = Job(id=id, kb_id=kb.id, key=key, request=json.dumps(request), created_at=self._clock())
+        return await self.catalog.enqueue(job)
+
+    async def work_on(self, id: str, *, progress: ProgressCallback | None = None) -> Done | None:
+        """Do one job if it may be done now; None where it may not, or is not there any more."""
+        done = await (await self._worker(progress)).one(id)
+        if done is not None:
+            await self._clear_away(done)
+        return done
+
+    @property
+    def coming(self) -> Path:
+        """The folder of files that were sent and wait to be taken in."""
+        return self.home / COMING
+
+    async def _worker(self, progress: ProgressCallback | None) -> Worker:
+        kb = await self._kb()
+        return Worker(
+            catalog=self.catalog,
+            kb=kb.id,
+            perform=lambda request: self._perform(request, progress),
+            settings=self.config.queue,
+            clock=self._clock,
+        )
+
     async def _perform(self, request: Mapping[str, Any], progress: ProgressCallback | None) -> RunReport:
-        return await self._asked_again(request, progress)
+        if request.get("verb") != "upload":
+            return await self._asked_again(request, progress)
+        folder = self.coming / str(request["folder"])
+        files = [Upload(path=path, file=folder / name) for name, path in request["paths"].items()]
+        sender = viewed(self, principals=request["principals"], actor=request["actor"])
+        return await sender.upload(files, progress=progress, request=json.dumps(request))
+
+    async def _clear_away(self, done: Done) -> None:
+        """Remove the files of an upload that is in the base. Of one that was given up they wait for another try."""
+        request = json.loads(done.job.request)
+        if request.get("verb") == "upload" and not done.error:
+            await asyncio.to_thread(shutil.rmtree, self.coming / str(request["folder"]), ignore_errors=True)
 
     async def revive_job(self, word: str) -> Job:
         """Let a job be done now that was given up or waits for its time."""
@@ -113,6 +162,8 @@ class Queueing(Running):
         """Forget a job; BusyError while it is being done."""
         job = await self._job(word)
         await self.catalog.drop(job.id)
+        if (self.coming / job.id).is_dir():
+            await asyncio.to_thread(shutil.rmtree, self.coming / job.id, ignore_errors=True)
         return job
 
     async def _job(self, word: str) -> Job:

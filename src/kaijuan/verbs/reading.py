@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import builtins
+from dataclasses import replace
 from datetime import UTC, datetime
 
 from kaijuan.core import arguments
@@ -103,8 +104,10 @@ class Reading(Trying):
         return await chunk_report(self.catalog, self.blobs, await self.list(as_of=snapshot), snapshot, work)
 
     async def snapshots(self) -> builtins.list[Snapshot]:
-        """Return all snapshots that are kept, oldest first."""
-        return await self.catalog.snapshots((await self._kb()).id)
+        """Return all snapshots that are kept, oldest first, with what each changed."""
+        kb = await self._kb()
+        changes = await self.catalog.snapshot_changes(kb.id)
+        return [replace(one, changes=changes.get(one.number)) for one in await self.catalog.snapshots(kb.id)]
 
     async def status(self) -> Status:
         """Return the state of the knowledge base."""

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import asyncio
 import builtins
+import shutil
 from dataclasses import dataclass, replace
 
 from kaijuan.core import arguments
@@ -18,6 +20,7 @@ from kaijuan.jobs.health import Health, health_of
 from kaijuan.jobs.proof import Fingerprints, Proof, Ways, fingerprints, prove, traces_with
 from kaijuan.jobs.report import RunReport
 from kaijuan.jobs.retention import GcReport, former_places, purge
+from kaijuan.verbs.holding import COMING
 from kaijuan.verbs.runs import Running
 from kaijuan.verbs.wiring import ProgressCallback
 
@@ -97,7 +100,11 @@ class Caring(Running):
         known = await fingerprints(self.catalog, self.blobs, kb, versions)
         live = [version.id for version in versions if version.valid_from <= kb.head < version.valid_to]
         report = await self._ingest().remove(kb, live, progress=progress) if live else None
+        waiting = {job.id for job in await self.catalog.jobs(kb.id)}
         dropped, collected = await purge(self._ingest(), await self._kb(), known.documents)
+        # Files that were sent and wait for another try go with their job.
+        for id in waiting - {job.id for job in await self.catalog.jobs(kb.id)}:
+            await asyncio.to_thread(shutil.rmtree, self.home / COMING / id, ignore_errors=True)
         traces = traces_with(await self.catalog.trace_texts(kb.id), known)
         await self.catalog.drop_traces(kb.id, traces)
         await self.catalog.compact()

@@ -12,6 +12,7 @@ import pytest
 
 from kaijuan import __version__
 from kaijuan.core.ids import KbId, RunId
+from kaijuan.core.snapshots import Changes
 from kaijuan.index.catalog import Run, RunState
 from kaijuan.jobs.doctor import Check, DoctorReport
 from kaijuan.jobs.report import RebuildReport
@@ -60,7 +61,7 @@ def test_what_a_rebuild_left_out_is_named(kaijuan: Kaijuan, base: Any) -> None:
 def test_snapshots(kaijuan: Kaijuan, base: Any) -> None:
     assert kaijuan("snapshots", "--json").document == {
         "snapshots": [
-            {"number": 1, "created_at": 1_740_000_000.0, "run_id": "r1", "documents": 1, "chunks": 2, "tags": []}
+            {"number": 1, "created_at": 1_740_000_000.0, "run_id": "r1", "documents": 1, "chunks": 2, "tags": [], "changes": None}
         ]
     }
     assert "published" in kaijuan("snapshots").out
@@ -82,14 +83,22 @@ def test_an_undone_run_is_told_in_words(kaijuan: Kaijuan, base: Any) -> None:
 def test_snapshots_tell_what_each_changed(kaijuan: Kaijuan, base: Any) -> None:
     (first,) = base.replies["snapshots"]
     base.replies["snapshots"] = [
-        first,
-        replace(first, number=2, documents=4, chunks=20),
-        replace(first, number=3, documents=3, chunks=15),
-        replace(first, number=4, documents=3, chunks=16),
+        replace(first, changes=Changes(added=1)),
+        replace(first, number=2, documents=4, chunks=20, changes=Changes(added=3)),
+        replace(first, number=3, documents=3, chunks=15, changes=Changes(changed=1, removed=1)),
+        replace(first, number=4, documents=3, chunks=15, changes=Changes(changed=1200)),
+        replace(first, number=5, documents=3, chunks=15, changes=Changes()),
     ]
     got = kaijuan("snapshots").out
-    for words in ("+1 document, +2 chunks", "+3 documents, +18 chunks", "-1 document, -5 chunks", "changed documents"):
-        assert words in got
+    lines = got.splitlines()
+    for words in (
+        "1 added (2 chunks more)",
+        "3 added (18 chunks more)",
+        "1 changed, 1 removed (5 chunks fewer)",
+        "1,200 changed",
+        "nothing",
+    ):
+        assert any(line.rstrip().endswith(words) for line in lines), got
 
 
 def test_doctor_is_good_when_all_is_well(kaijuan: Kaijuan, base: Any) -> None:

@@ -12,7 +12,7 @@ import pytest
 
 from kaijuan.core.filters import EVERYTHING
 from kaijuan.core.reviews import ReviewState
-from kaijuan.core.snapshots import Snapshot, SnapshotTag
+from kaijuan.core.snapshots import Changes, Snapshot, SnapshotTag
 from kaijuan.errors import CorruptStoreError, DiskFullError, KaijuanError, NotFoundError, UsageError
 from kaijuan.index.catalog_queue import Job
 from kaijuan.jobs import archive
@@ -288,6 +288,29 @@ async def test_purging_drops_jobs_that_ask_for_the_document(shop: Workshop) -> N
     left = await shop.catalog.jobs(kb.id)
     assert [job.key for job in left] == ["/shelf", "/shelf/d"]
     assert "shelf/c" not in json.dumps([[job.request, job.reason] for job in left])
+
+
+async def test_what_each_snapshot_changed_is_counted_also_when_some_between_are_gone(shop: Workshop) -> None:
+    kb = await shop.kb()
+    shop_changes = await shop.catalog.snapshot_changes(kb.id)
+    for number, told in shop_changes.items():
+        before, after = await shop.texts(number - 1), await shop.texts(number)
+        both = before.keys() & after.keys()
+        assert told == Changes(
+            added=len(after.keys() - before.keys()),
+            changed=sum(before[name] != after[name] for name in both),
+            removed=len(before.keys() - after.keys()),
+        )
+    await shop.add({"new": "A new rule."})
+    await shop.remove(["new"])
+    await shop.add({"c": "Gamma is another rule now."})
+    head = (await shop.kb()).head
+    await shop.catalog.drop_snapshots(kb.id, [1], now=shop.clock())
+    told = (await shop.catalog.snapshot_changes(kb.id))[head]
+    first, last = await shop.texts(1), await shop.texts(head)
+    assert told.added == len(last.keys() - first.keys())
+    assert told.changed == sum(first[name] != last[name] for name in first.keys() & last.keys()) > 0
+    assert "new" not in last
 
 
 # --- archives --------------------------------------------------------------------------------------------------------

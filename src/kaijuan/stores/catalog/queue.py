@@ -30,13 +30,13 @@ def enqueue(connection: Connection, job: Job) -> Job:
     return _by_id(connection, row.id)
 
 
-def claim(connection: Connection, kb: KbId, owner: str, now: float, seconds: float) -> Job | None:
-    """Take the oldest job that may be done now."""
+def claim(connection: Connection, kb: KbId, owner: str, now: float, seconds: float, id: str = "") -> Job | None:
+    """Take the oldest job that may be done now, or the one with this id."""
     _free_expired(connection, kb, now)
     blocked: set[str] = set()
     for row in connection.execute(select(_jobs).where(_jobs.c.kb_id == kb).order_by(_jobs.c.sequence)).all():
         due = row.state == JobState.WAITING.value and row.not_before <= now
-        if due and row.key not in blocked:
+        if due and row.key not in blocked and id in ("", row.id):
             _change(
                 connection,
                 row.id,

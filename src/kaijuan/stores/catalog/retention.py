@@ -162,7 +162,8 @@ def _forget_in_jobs(connection: Connection, kb: KbId, names: Collection[str]) ->
     """
     for row in connection.execute(select(_jobs).where(_jobs.c.kb_id == kb)).all():
         asked = {row.key, *_strings(row.request)}
-        if asked & set(names) and row.state != JobState.RUNNING.value:
+        # What was sent is asked for by its path below the base.
+        if asked & {*names, *(name.lstrip("/") for name in names)} and row.state != JobState.RUNNING.value:
             connection.execute(delete(_jobs).where(_jobs.c.id == row.id))
         elif _quoted(names, [row.reason]):
             connection.execute(update(_jobs).where(_jobs.c.id == row.id).values(reason=""))

@@ -15,9 +15,9 @@ class QueueOfJobs(Upkeep):
         """Keep a job; asking twice is asking once."""
         return await self._write(queue.enqueue, job, durable=True)
 
-    async def claim(self, kb: KbId, owner: str, *, now: float, seconds: float) -> Job | None:
-        """Take the oldest job that may be done now."""
-        return await self._write(queue.claim, kb, owner, now, seconds, durable=True)
+    async def claim(self, kb: KbId, owner: str, *, now: float, seconds: float, id: str = "") -> Job | None:
+        """Take the oldest job that may be done now, or the one with this id."""
+        return await self._write(queue.claim, kb, owner, now, seconds, id, durable=True)
 
     async def release_of(self, kb: KbId, owner: str) -> int:
         """Make what a dead owner holds wait again."""

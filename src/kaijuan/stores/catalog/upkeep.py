@@ -13,12 +13,13 @@ from sqlalchemy import Engine
 
 from kaijuan.core.documents import Version
 from kaijuan.core.ids import DocumentId, KbId, RunId, VersionId
-from kaijuan.core.snapshots import SnapshotTag
+from kaijuan.core.snapshots import Changes, SnapshotTag
 from kaijuan.errors import UsageError
 from kaijuan.index.catalog import KnowledgeBase
 from kaijuan.index.history import Dropped, Row, RunNote, SourceMark
 from kaijuan.stores.catalog import bases, notes, retention, transfer
 from kaijuan.stores.catalog import marks as source_marks
+from kaijuan.stores.catalog.changes import snapshot_changes
 from kaijuan.stores.catalog.faults import translated
 
 _Result = TypeVar("_Result")
@@ -58,6 +59,10 @@ class Upkeep:
     async def snapshot_tags(self, kb: KbId) -> list[SnapshotTag]:
         """Return the names by snapshot."""
         return await self._read(retention.snapshot_tags, kb)
+
+    async def snapshot_changes(self, kb: KbId) -> dict[int, Changes]:
+        """Return for every kept snapshot what it shows differently than the kept one before."""
+        return await self._read(snapshot_changes, kb)
 
     async def drop_snapshots(self, kb: KbId, kept: Collection[int], *, now: float) -> Dropped:
         """Keep only these snapshots and head."""

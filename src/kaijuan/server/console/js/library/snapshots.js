@@ -29,10 +29,17 @@ function draw(kb, snapshots, signal, work) {
     moment(one.created_at),
     { node: number(one.documents), class: "num" },
     { node: number(one.chunks), class: "num" },
+    whatChanged(one.changes),
     { node: work && h("span", { class: "row tight end" }, api.has("kbs/{}/tags") && button(t("snapshots.tag"), { kind: "quiet", glyph: "tag", bare: true, on: { click: () => tag(kb, one, work) } }), at > 0 && api.has("kbs/{}/rollback") && button(t("snapshots.back", { n: one.number }), { kind: "quiet", glyph: "history", bare: true, on: { click: () => back(kb, one, signal, work) } })), class: "act" },
   ]);
   const compare = snapshots.length > 1 && api.has("kbs/{}/diff") && comparison(kb, newest, signal);
-  return h("div", { class: "stack" }, compare, table([t("snapshots.number"), "", t("snapshots.published"), t("snapshots.documents"), t("snapshots.chunks"), ""], rows, { label: t("library.snapshots") }));
+  return h("div", { class: "stack" }, compare, table([t("snapshots.number"), "", t("snapshots.published"), t("snapshots.documents"), t("snapshots.chunks"), t("snapshots.changes"), ""], rows, { label: t("library.snapshots") }));
+}
+
+/** What readers see differently than in the snapshot before, in words. */
+function whatChanged(changes) {
+  const found = ["added", "changed", "removed"].filter((kind) => changes?.[kind]);
+  return found.map((kind) => t(`snapshots.${kind}Count`, { n: changes[kind] })).join(t("snapshots.joined")) || t("snapshots.nothing");
 }
 
 /** A name of a snapshot; pressed, it is taken away. */
