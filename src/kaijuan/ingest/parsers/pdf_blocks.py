@@ -13,6 +13,7 @@ from kaijuan.core.spans import Span
 from kaijuan.ingest.parsers.joining import glue, is_wide
 from kaijuan.ingest.parsers.pdf_cells import Joined, goes_on, write_table
 from kaijuan.ingest.parsers.pdf_code import Typewriting, betweens, is_next
+from kaijuan.ingest.parsers.pdf_cut_rows import cell_of_rest
 from kaijuan.ingest.parsers.pdf_figures import place_of
 from kaijuan.ingest.parsers.pdf_headings import Body, heading_level, mark_passages
 from kaijuan.ingest.parsers.pdf_lines import CAPTION, ROW_GAP_EM, Line, PrintedTable
@@ -149,6 +150,8 @@ def _place(line: Line, groups: list[Group], body: Body, typical: float) -> None:
     if line.fixed and not line.outline and not _goes_on(last, line, typical):
         _place_code(line, groups)
         return
+    if _goes_on_in_cell(last, line):
+        return
     level = heading_level(line, body)
     if level:
         if last is not None and last.kind is BlockKind.HEADING and _is_more_heading(last, line, level):
@@ -169,6 +172,15 @@ def _place(line: Line, groups: list[Group], body: Body, typical: float) -> None:
         last.lines.append(line)
     else:
         groups.append(Group(BlockKind.PARAGRAPH, [line]))
+
+
+def _goes_on_in_cell(last: Group | None, line: Line) -> bool:
+    """Put a line to the cell of a table at the end of the page before, where it is the rest of that."""
+    table = last.lines[-1].table if last is not None and last.kind is BlockKind.TABLE else None
+    cell = cell_of_rest(table, line) if table is not None else None
+    if cell is not None:
+        cell.lines.append(line)
+    return cell is not None
 
 
 def _place_row(line: Line, groups: list[Group], *, is_row: bool, typical: float) -> None:

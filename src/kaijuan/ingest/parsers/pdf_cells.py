@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
 
 from kaijuan.core.documents import PageBox, Table, TextLine
 from kaijuan.core.spans import Span
+from kaijuan.ingest.parsers.pdf_cut_rows import cut_cells
 from kaijuan.ingest.parsers.pdf_lines import Line, PrintedCell, PrintedTable
 from kaijuan.ingest.parsers.pdf_rows import is_number
 from kaijuan.ingest.parsers.pipes import Cell, Placed, draw
@@ -64,15 +65,31 @@ def _text_line(line: Line, text: str, start: int, length: int, at: int) -> TextL
     return TextLine(span=Span(first, first + length + bars), box=box, edges=edges)
 
 
-def _one_after_the_other(parts: Sequence[PrintedTable], join: Join) -> Iterator[PrintedCell]:
-    """Yield the cells of all parts in reading order, without rows that only repeat the header."""
+def _one_after_the_other(parts: Sequence[PrintedTable], join: Join) -> list[PrintedCell]:
+    """Return the cells of all parts in reading order, without rows that only repeat the header.
+
+    A row that a page end cuts in two is one row.
+    """
+    found: list[PrintedCell] = []
     down = 0
     for number, part in enumerate(parts):
         again = _repeated(parts[0], part, join) if number else 0
-        for cell in sorted(part.cells, key=lambda cell: (cell.row, cell.column)):
-            if cell.row >= again:
-                yield PrintedCell(cell.row - again + down, cell.column, cell.lines, cell.rows, cell.columns)
+        cells = [
+            PrintedCell(cell.row - again + down, cell.column, list(cell.lines), cell.rows, cell.columns)
+            for cell in sorted(part.cells, key=lambda cell: (cell.row, cell.column))
+            if cell.row >= again
+        ]
         down += part.rows - again
+        cut = cut_cells(
+            found, [cell for cell in cells if cell.row == down - part.rows + again], parts[max(number - 1, 0)]
+        )
+        if cut:
+            for cell, rest in cut:
+                cell.lines += rest.lines
+            cells = [replace(cell, row=cell.row - 1) for cell in cells if all(cell is not rest for _, rest in cut)]
+            down -= 1
+        found += cells
+    return found
 
 
 def _repeated(first: PrintedTable, part: PrintedTable, join: Join) -> int:
