@@ -3,6 +3,7 @@
 import encodings.aliases
 import io
 import json
+from typing import Any
 
 import olefile
 import pytest
@@ -97,6 +98,28 @@ def test_a_formula_that_the_library_gives_up_on(monkeypatch: pytest.MonkeyPatch)
     monkeypatch.setattr(xlrd, "open_workbook", given_up)
     with pytest.raises(BrokenDocumentError, match="damaged workbook"):
         XlsParser().parse(b"x", "a.xls")
+
+
+def test_a_workbook_that_names_a_format_without_a_code(monkeypatch: pytest.MonkeyPatch) -> None:
+    # Found by bench/fuzz_parsers.
+    opened = xlrd.open_workbook
+
+    def without_codes(**how: Any) -> Any:
+        book = opened(**how)
+        for number_format in book.format_map.values():
+            number_format.format_str = None
+        return book
+
+    monkeypatch.setattr(xlrd, "open_workbook", without_codes)
+    book = xlwt.Workbook()
+    sheet = book.add_sheet("s")
+    sheet.write(0, 0, "needle")
+    sheet.write(1, 0, 0.5)
+    out = io.BytesIO()
+    book.save(out)
+    document = XlsParser().parse(out.getvalue(), "a.xls")
+    assert "needle" in document.text
+    assert "0.5" in document.text
 
 
 def test_a_workbook_whose_only_cells_are_far_apart() -> None:

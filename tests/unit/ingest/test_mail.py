@@ -44,6 +44,15 @@ def test_an_email() -> None:
     ]
 
 
+def test_recipients_that_the_library_cannot_part_cost_no_message() -> None:
+    # Found by bench/fuzz_parsers: it calls itself for each group within a group.
+    data = sample_files.EML.replace(b"To: ", b"To: " + b"a: " * 3_000, 1)
+    message = read_mime(data, "m.eml")
+    assert message.subject == "会议"
+    assert message.to == ()
+    assert message.sender == "李雷 <li@example.org>"
+
+
 def test_the_page_is_read_where_it_has_a_table_or_stands_alone() -> None:
     head = b"From: a@b\nSubject: s\nContent-Type: multipart/alternative; boundary=b\n\n"
     plain = b"--b\nContent-Type: text/plain\n\nwords\n"

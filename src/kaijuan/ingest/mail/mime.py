@@ -157,7 +157,11 @@ def _file_name(part: Message) -> str:
 
 
 def _people(root: Message, name: str) -> Iterator[str]:
-    for person, address in getaddresses([_header(root, name)]):
+    try:
+        people = getaddresses([_header(root, name)])
+    except RecursionError:  # of a spoiled header: the library calls itself for each group within a group
+        return
+    for person, address in people:
         shown = " ".join(person.split())
         if shown or address:
             yield f"{shown} <{address}>" if shown and address else shown or address

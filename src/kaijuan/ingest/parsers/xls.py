@@ -111,4 +111,5 @@ def _style(book: Any, index: int | None) -> tuple[str, bool]:
     number_format = book.format_map.get(style.format_key)
     font = book.font_list[style.font_index] if style.font_index < len(book.font_list) else None
     strong = (font is not None and font.weight >= _BOLD) or style.background.fill_pattern != _NO_FILL
-    return (number_format.format_str if number_format else "General"), strong
+    # A spoiled file may name a format and give it no code.
+    return (number_format.format_str if number_format else None) or "General", strong

@@ -5,7 +5,6 @@ from __future__ import annotations
 import pytest
 
 from kaijuan.core.documents import BlockKind, ParsedBlock, ParsedDocument
-from kaijuan.core.spans import Span
 from kaijuan.errors import DocumentError
 from kaijuan.ingest.ports import Parser
 
@@ -20,7 +19,7 @@ def check_document(document: ParsedDocument) -> None:
         words = block.span.of(document.text)
         assert words.strip(), "a block holds white space only"
         assert block.kind is not BlockKind.HEADING or block.level >= 1, "a heading has no level"
-        _check_lines(document, block.span, at)
+        _check_lines(document, block, at)
         _check_table(document, block)
         assert not block.pages or 1 <= min(block.pages) <= max(block.pages) <= document.pages, "a page is not there"
         for line in block.lines:
@@ -31,8 +30,7 @@ def check_document(document: ParsedDocument) -> None:
     document.text.encode("utf-8")  # raises where half a character is left
 
 
-def _check_lines(document: ParsedDocument, span: Span, at: int) -> None:
-    block = next(block for block in document.blocks if block.span == span)
+def _check_lines(document: ParsedDocument, block: ParsedBlock, at: int) -> None:
     for line in block.lines:
         assert line.span.start >= at, "printed lines overlap or go back"
         at = line.span.end
