@@ -58,7 +58,17 @@ class Ruler:
 
     def count(self, start: int, end: int) -> int:
         """Return how many tokens have a character in `start` to `end`; a token on the border counts on both sides."""
-        return max(0, bisect_left(self._starts, end) - self._first(start))
+        first, stop = self.place(start, end)
+        return max(0, stop - first)
+
+    def place(self, start: int, end: int) -> tuple[int, int]:
+        """Return the first of these tokens and the one after the last, by which spans are measured without looking
+        them up again."""
+        starts, ends = self._starts, self._ends
+        first = bisect_left(starts, start)
+        while first > 0 and ends[first - 1] > start:
+            first -= 1
+        return first, bisect_left(starts, end, first)
 
     def after(self, start: int, tokens: int) -> int | None:
         """Return the first position with at least `tokens` tokens between it and `start`, or None past the end."""

@@ -4,19 +4,34 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Iterator, Sequence
+from typing import NamedTuple
 
 from kaijuan.core.documents import ATOMIC_KINDS, Block, BlockKind, ChunkLevel
 from kaijuan.core.spans import Span, trim
 from kaijuan.ingest.chunkers.keeping import kept
 from kaijuan.ingest.chunkers.measure import Ruler, Rulers
 from kaijuan.ingest.chunkers.sections import Section, sections
-from kaijuan.ingest.chunkers.split import Piece, clause_cuts, sentence_cuts, split_section, split_span
+from kaijuan.ingest.chunkers.split import Cuts, Piece, clause_cuts, sentence_cuts, split_section, split_span
 from kaijuan.ingest.chunkers.units import Path, clipped, strategy_mark, window_cut
 from kaijuan.ingest.ports import ChunkDraft, Tokenizer
 from kaijuan.ingest.settings import CutSettings
 
 _AROUND = 3
 """Sentences before and after one that are read with it."""
+_TOKENS_A_BLANK = 4
+"""At most: one for each of its bytes."""
+
+
+class _Child(NamedTuple):
+    """A sentence with its tokens, from `first` to before `stop`, so that windows are measured by subtraction."""
+
+    span: Span
+    first: int
+    stop: int
+
+    @property
+    def tokens(self) -> int:
+        return max(0, self.stop - self.first)
 
 
 class SentenceWindowChunker:
@@ -41,11 +56,14 @@ class SentenceWindowChunker:
         for span, (path, part) in zip(spans, parts, strict=True):
             ruler = rulers.over(span)
             children = list(self._sentences(text, part, ruler))
-            for window, run in itertools.groupby(self._windows(children, ruler), key=lambda pair: pair[0]):
-                drafts.extend(_drafts(text, window, [child for _, child in run], path, ruler, len(drafts)))
+            at = 0
+            for window, run in itertools.groupby(self._windows(children)):
+                end = at + sum(1 for _ in run)
+                _add(drafts, children, window, range(at, end), path)
+                at = end
         return kept(text, blocks, drafts)
 
-    def _sentences(self, text: str, blocks: Sequence[Block], ruler: Ruler) -> Iterator[Span]:
+    def _sentences(self, text: str, blocks: Sequence[Block], ruler: Ruler) -> Iterator[_Child]:
         """Yield the sentences; a heading goes with the first of them, tables, code and lists by their own rules."""
         head: int | None = None
         for block in blocks:
@@ -55,52 +73,63 @@ class SentenceWindowChunker:
             for piece in self._pieces(text, block, ruler):
                 if head is None:
                     yield piece
-                elif ruler.count(head, piece.end) <= self._settings.max_tokens:
-                    yield Span(head, piece.end)
+                elif ruler.count(head, piece.span.end) <= self._settings.max_tokens:
+                    yield _child(Span(head, piece.span.end), ruler)
                 else:
-                    yield from self._headings(text, Span(head, piece.start), ruler)
+                    yield from self._headings(text, Span(head, piece.span.start), ruler)
                     yield piece
                 head = None
         if head is not None:
             yield from self._headings(text, Span(head, blocks[-1].span.end), ruler)
 
-    def _headings(self, text: str, span: Span, ruler: Ruler) -> Iterator[Span]:
-        for part in split_span(text, span, ruler, levels=(sentence_cuts, clause_cuts), limit=self._settings.max_tokens):
-            if len(inner := trim(text, part)):
-                yield inner
+    def _headings(self, text: str, span: Span, ruler: Ruler) -> Iterator[_Child]:
+        yield from self._short(text, span, ruler, (sentence_cuts, clause_cuts))
 
-    def _pieces(self, text: str, block: Block, ruler: Ruler) -> Iterator[Span]:
+    def _pieces(self, text: str, block: Block, ruler: Ruler) -> Iterator[_Child]:
         if block.kind in ATOMIC_KINDS:
             found: list[Piece] = split_section(text, [block], ruler, self._settings)
-            spans = [piece.span for piece in found]
-        else:
-            borders = [block.span.start, *sentence_cuts(text, block.span), block.span.end]
-            spans = [
-                part
-                for start, end in itertools.pairwise(borders)
-                for part in split_span(
-                    text, Span(start, end), ruler, levels=(clause_cuts,), limit=self._settings.max_tokens
-                )
-            ]
-        for span in spans:
-            if len(inner := trim(text, span)):
-                yield inner
+            for piece in found:
+                if len(inner := trim(text, piece.span)):
+                    yield _child(inner, ruler)
+            return
+        borders = [block.span.start, *sentence_cuts(text, block.span), block.span.end]
+        for start, end in itertools.pairwise(borders):
+            yield from self._short(text, Span(start, end), ruler, (clause_cuts,))
 
-    def _windows(self, children: Sequence[Span], ruler: Ruler) -> Iterator[tuple[Span, Span]]:
-        """Yield each sentence after its window, which grows to both sides as long as it stays within a parent."""
+    def _short(self, text: str, span: Span, ruler: Ruler, levels: Sequence[Cuts]) -> Iterator[_Child]:
+        """Yield a span without the blanks around it; in parts where it is too long."""
+        inner = trim(text, span)
+        if not len(inner):
+            return
+        whole = _child(inner, ruler)
+        if whole.tokens + _TOKENS_A_BLANK * (len(span) - len(inner)) <= self._settings.max_tokens:
+            yield whole
+            return
+        for part in split_span(text, span, ruler, levels=levels, limit=self._settings.max_tokens):
+            if len(inner := trim(text, part)):
+                yield _child(inner, ruler)
+
+    def _windows(self, children: Sequence[_Child]) -> Iterator[tuple[int, int]]:
+        """Yield the first and last sentence of each one's window, which grows to both sides as long as it stays within
+        a parent."""
+        most, end = self._settings.parent_tokens, len(children) - 1
         before = (0, 0)
-        for at, child in enumerate(children):
-            first, last = max(at - _AROUND, 0), min(at + _AROUND, len(children) - 1)
-            whole = ruler.count(children[first].start, children[last].end) <= self._settings.parent_tokens
+        for at in range(len(children)):
+            first, last = max(at - _AROUND, 0), min(at + _AROUND, end)
+            whole = children[last].stop - children[first].first <= most
             if not whole:
                 first = last = at
             for step in range(1, 0 if whole else _AROUND + 1):
-                for a, b in ((max(at - step, 0), last), (first, min(at + step, len(children) - 1))):
-                    if ruler.count(children[a].start, children[b].end) <= self._settings.parent_tokens:
+                for a, b in ((max(at - step, 0), last), (first, min(at + step, end))):
+                    if children[b].stop - children[a].first <= most:
                         first, last = min(first, a), max(last, b)
             # Windows only move on, so that equal ones follow each other; part of the last window is short enough too.
-            first, last = before = max(first, before[0]), max(last, before[1])
-            yield Span(children[first].start, children[last].end), child
+            before = max(first, before[0]), max(last, before[1])
+            yield before
+
+
+def _child(span: Span, ruler: Ruler) -> _Child:
+    return _Child(span, *ruler.place(span.start, span.end))
 
 
 def _parts(text: str, section: Section, limit: int) -> Iterator[list[Block]]:
@@ -112,12 +141,21 @@ def _parts(text: str, section: Section, limit: int) -> Iterator[list[Block]]:
         at = stop
 
 
-def _drafts(
-    text: str, window: Span, children: Sequence[Span], path: Path, ruler: Ruler, position: int
-) -> Iterator[ChunkDraft]:
-    whole = trim(text, window)
-    tokens = ruler.count(whole.start, whole.end)
-    yield ChunkDraft(level=ChunkLevel.PARENT, span=whole, parent=None, title_path=path, tokens=tokens)
-    for child in children:
-        tokens = ruler.count(child.start, child.end)
-        yield ChunkDraft(level=ChunkLevel.CHILD, span=child, parent=position, title_path=path, tokens=tokens)
+def _add(
+    drafts: list[ChunkDraft], children: Sequence[_Child], window: tuple[int, int], inside: range, path: Path
+) -> None:
+    """Add a window and the sentences that it is read with."""
+    first, last = children[window[0]], children[window[1]]
+    span, tokens = Span(first.span.start, last.span.end), max(0, last.stop - first.first)
+    position = len(drafts)
+    drafts.append(ChunkDraft(level=ChunkLevel.PARENT, span=span, parent=None, title_path=path, tokens=tokens))
+    drafts.extend(
+        ChunkDraft(
+            level=ChunkLevel.CHILD,
+            span=children[at].span,
+            parent=position,
+            title_path=path,
+            tokens=children[at].tokens,
+        )
+        for at in inside
+    )
