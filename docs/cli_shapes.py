@@ -51,7 +51,8 @@ ANSWER = """{"question", "status", "answer",
  "citations": [
   {"id", "ref", "document_id", "version_id", "chunk_id", "block_id", "source", "path", "title", "title_path", "pages",
    "boxes", "span", "quote", "content_hash"}],
- "notes": [sentence], "remarks": [a note as data], "missing_parts", "clarification", "rounds", "confidence", "cache",
+ "notes": [sentence], "remarks": [a note as data], "missing_parts",
+ "structured": null or {"status", "data", "fault"}, "clarification", "rounds", "confidence", "cache",
  "snapshot", "model", "fallback", "usage": {"calls", "prompt_tokens", "completion_tokens", "cost", "estimated"},
  "trace_id", "timings_ms"}"""
 RUN = """{"run_id", "snapshot", "added", "updated", "unchanged", "removed",

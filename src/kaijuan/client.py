@@ -97,11 +97,23 @@ class Client:
         body = {"query": query, "k": k, "filters": builtins.list(filters), "as_of": as_of, "cut": cut, "at": at}
         return self._post(self._at("search"), body)
 
-    def ask(
-        self, question: str, *, k: int = 8, filters: Sequence[str] = (), as_of: Moment = None, at: str | None = None
+    def ask(  # noqa: PLR0913 one argument an option
+        self,
+        question: str,
+        *,
+        k: int = 8,
+        filters: Sequence[str] = (),
+        as_of: Moment = None,
+        at: str | None = None,
+        response_schema: Json | None = None,
     ) -> Json:
-        """Answer from the documents, every sentence cited, or refuse. `at` is a day: only what was in force then."""
-        body = {"question": question, "k": k, "filters": builtins.list(filters), "as_of": as_of, "at": at}
+        """Answer from the documents, every sentence cited, or refuse. `at` is a day: only what was in force then.
+
+        `response_schema`, a JSON schema of an object, wants the answer in that form too.
+        """
+        body: Json = {"question": question, "k": k, "filters": builtins.list(filters), "as_of": as_of, "at": at}
+        if response_schema is not None:
+            body["response_schema"] = response_schema
         return self._post(self._at("ask"), body)
 
     def ask_stream(

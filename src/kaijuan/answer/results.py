@@ -57,6 +57,29 @@ class Round:
     milliseconds: float
 
 
+class StructuredStatus(StrEnum):
+    """What came of an object of a form that the asker gave (spec I5)."""
+
+    FITS = "fits"
+    REPAIRED = "repaired"
+    """It fits since the model was told what was wrong."""
+    UNFIT = "unfit"
+    """Neither reply of the model was an object of this form; `fault` says why."""
+    FAILED = "failed"
+    """The model failed; `fault` has the code of its error."""
+    UNANSWERED = "unanswered"
+    """There is no answer to make an object of."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Structured:
+    """An answer as an object. `data` is None unless it fits the form that was asked for."""
+
+    status: StructuredStatus
+    data: object | None = None
+    fault: str = ""
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Answer:
     """The reply to one question. A refusal and a question back have no sentences."""
@@ -83,6 +106,8 @@ class Answer:
     fallback: str = ""
     """Code of the error for which a configured model did not write this answer, "unsupported" where nothing that it
     wrote was carried by the documents; "" otherwise."""
+    structured: Structured | None = None
+    """The answer in a form that the asker gave; None where none was given."""
     clarification: Clarification | None = None
     """What the asker must say first, with choices; set where `status` is clarify and the documents offer any."""
     cache: str = ""

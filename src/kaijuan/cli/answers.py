@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
@@ -16,7 +17,7 @@ from kaijuan.core.text.language import language_of
 if TYPE_CHECKING:
     from rich.console import RenderableType
 
-    from kaijuan.answer.results import Answer
+    from kaijuan.answer.results import Answer, Structured
     from kaijuan.core.citations import Citation
 
 QUOTE_CHARACTERS = 300
@@ -35,6 +36,10 @@ class Labels:
     spent: str
     end: str
     model: Mapping[str, str]
+    unstructured: Mapping[str, str]
+    """Why there is no object, by status; a fault follows."""
+    opening: str
+    """How a source is opened: command and number."""
 
 
 ENGLISH = Labels(
@@ -46,6 +51,12 @@ ENGLISH = Labels(
     spent=" in {:.1f} s",
     end=".",
     model={"extractive": ", in the documents' own words,"},
+    unstructured={
+        "unanswered": "There is no answer to put into the form asked for.",
+        "unfit": "The language model gave nothing that fits the schema: ",
+        "failed": "The language model failed to put the answer into the form: ",
+    },
+    opening="Open a source: {} {}",
 )
 CHINESE = Labels(
     note="说明：",
@@ -56,11 +67,17 @@ CHINESE = Labels(
     spent="，用时 {:.1f} 秒",
     end="。",
     model={"extractive": "，文档原句"},
+    unstructured={
+        "unanswered": "没有回答，无法按要求的格式输出。",
+        "unfit": "语言模型的输出不符合 schema：",
+        "failed": "语言模型没能按格式输出：",
+    },
+    opening="查看原文：{} {}",
 )
 
 
-def answered(answer: Answer) -> Iterator[RenderableType]:
-    """Show an answer with its sources."""
+def answered(answer: Answer, cite: str = "") -> Iterator[RenderableType]:
+    """Show an answer with its sources; `cite` is the command that opens one by its number."""
     labels = CHINESE if language_of(answer.question) == "zh" else ENGLISH
     status = str(answer.status)
     if not answer.sentences:
@@ -71,11 +88,24 @@ def answered(answer: Answer) -> Iterator[RenderableType]:
         yield shown
     for note in answer.notes:
         yield Text(f"{labels.note}{screen.line(note)}", style="yellow")
+    if answer.structured is not None:
+        yield from _structured(answer.structured, labels)
     if answer.citations:
         yield Text(f"\n{labels.sources}", style="bold")
     for citation in answer.citations:
         yield from _source(citation, labels)
+    if answer.citations and cite:
+        yield Text(labels.opening.format(cite, screen.line(answer.citations[0].id)), style="dim", no_wrap=True)
     yield Text(f"\n{_foot(answer, labels)}", style="dim")
+
+
+def _structured(made: Structured, labels: Labels) -> Iterator[RenderableType]:
+    """Show the answer as an object, or why there is none."""
+    if made.data is not None:
+        yield Text(screen.lines(json.dumps(made.data, ensure_ascii=False, indent=2)), style="bold")
+        return
+    why = labels.unstructured[str(made.status)]
+    yield Text(f"{why}{screen.line(made.fault)}", style="yellow")
 
 
 def _foot(answer: Answer, labels: Labels) -> str:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from kaijuan.cli import screen, shapes
+from kaijuan.cli.citing import opener, remember
 from kaijuan.cli.options import Extractive, Filters, Json, K, Preset, session_of
 from kaijuan.cli.session import Session, read_filters
 from kaijuan.errors import KaijuanError, NotFoundError, UsageError
@@ -87,9 +88,10 @@ class _How:
 def _one(session: Session, base: Kaijuan, name: str, text: str, how: _How) -> None:
     answer = how.ask(base, name, text, quiet=session.json)
     if session.json:
+        remember(session, answer)
         screen.show_json({"session": name, "asked": text, **shapes.answer_shape(answer)})
         return
-    _answered(text, answer)
+    _answered(session, text, answer)
 
 
 def _talk(session: Session, base: Kaijuan, name: str, how: _How) -> None:
@@ -104,7 +106,7 @@ def _talk(session: Session, base: Kaijuan, name: str, how: _How) -> None:
         screen.show(Text(screen.line(said), style="dim"))
     while (text := _read(terminal)) is not None:
         try:
-            _answered(text, how.ask(base, name, text, quiet=False))
+            _answered(session, text, how.ask(base, name, text, quiet=False))
         except KaijuanError as error:
             screen.err().print(Text(screen.lines(f"Error: {error}"), style="red"), soft_wrap=True)
         screen.show(Text(""))
@@ -124,14 +126,15 @@ def _read(terminal: bool) -> str | None:
             return text
 
 
-def _answered(text: str, answer: Answer) -> None:
+def _answered(session: Session, text: str, answer: Answer) -> None:
     from rich.text import Text
 
     from kaijuan.cli import answers
 
     if answer.question.strip() != text.strip():
         screen.show(Text(screen.line(f"→ {answer.question}"), style="dim"))
-    screen.show(*answers.answered(answer))
+    remember(session, answer)
+    screen.show(*answers.answered(answer, opener(session)))
 
 
 def _list(session: Session, base: Kaijuan) -> None:

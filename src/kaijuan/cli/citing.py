@@ -13,7 +13,7 @@ import typer
 
 from kaijuan.cli import screen
 from kaijuan.cli.options import Json, session_of
-from kaijuan.cli.session import Session
+from kaijuan.cli.session import DEFAULT_KB, Session, command
 from kaijuan.errors import UsageError
 
 if TYPE_CHECKING:
@@ -54,6 +54,11 @@ def recalled(session: Session, number: str) -> Remembered:
     except (OSError, ValueError, KeyError, TypeError, AttributeError):
         pass  # nothing was kept, or something else: the same for who asks
     raise UsageError(f"The last answer has no citation {number}.", hint="Ask first, or give the `ref` of a citation.")
+
+
+def opener(session: Session) -> str:
+    """Return the command that opens a citation of the last answer, but for its number."""
+    return f"{command(session.home, session.kb or DEFAULT_KB)} cite"
 
 
 def _path(session: Session) -> Path:

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import os
-import shlex
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -11,7 +9,7 @@ import typer
 
 from kaijuan.cli import screen, shapes
 from kaijuan.cli.options import Json, session_of
-from kaijuan.cli.session import DEFAULT_HOME
+from kaijuan.cli.session import command
 from kaijuan.samples import questions, sample_folder
 
 if TYPE_CHECKING:
@@ -64,17 +62,9 @@ def _say_answer(question: str, answer: Answer) -> None:
 def _say_next(home: Path, kb: str) -> None:
     from rich.text import Text
 
-    words = [screen.own_command()]
-    if home != _home_meant():
-        words.append(f"--home {shlex.quote(screen.from_here(str(home.absolute())))}")
-    words.append(f"--kb {shlex.quote(kb)}")
-    start = " ".join(words)
+    start = command(home, kb)
     # On one line each, however narrow the screen: a command that is broken in two cannot be copied.
     ask = Text(f"  {start} ask 'How long are full backups kept?'", no_wrap=True)
     search = Text(f"  {start} search '螺栓 M8×1.25' --filter 'kind = pdf'", no_wrap=True)
     browse = Text(f"  {start} serve   # in the browser: http://127.0.0.1:8470", no_wrap=True)
     screen.show(Text(""), Text("Go on with your own words:", style="bold"), ask, search, browse)
-
-
-def _home_meant() -> Path:
-    return Path(os.environ.get("KAIJUAN_HOME") or DEFAULT_HOME).expanduser()

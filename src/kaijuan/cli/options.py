@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Annotated
 
 import typer
@@ -52,6 +53,18 @@ Extractive = Annotated[
     bool,
     typer.Option(
         "--extractive", metavar="", help="Answer in the documents' own sentences, whatever model is configured."
+    ),
+]
+
+Schema = Annotated[
+    Path | None,
+    typer.Option(
+        "--schema",
+        metavar="FILE",
+        exists=True,
+        dir_okay=False,
+        readable=True,
+        help="A JSON schema of an object: a language model puts the answer into that form too.",
     ),
 ]
 

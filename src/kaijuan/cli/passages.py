@@ -30,8 +30,17 @@ SHOWN_LINES = 8
 """Of a passage, unless all of it is asked for; `--json` gives it whole."""
 TARGET_LINES = 4
 HIT_STYLE = "bold yellow"
-ROUTES = {"dense": "meaning", "lexical": "words"}
-"""What people call the routes."""
+ROUTES = {
+    "en": {"dense": "{} by meaning", "lexical": "{} by words"},
+    "zh": {"dense": "按意思第 {}", "lexical": "按字词第 {}"},
+}
+"""What people call the routes, by language of the question. Meaning may be looked for in one language at a time."""
+ROUTES_LIKE = {"en": "{{}} by {route}", "zh": "按 {route} 第 {{}}"}
+BANDS = {
+    "en": {"evidence": "strong", "supporting": "fair", "weak": "weak"},
+    "zh": {"evidence": "强", "supporting": "中", "weak": "弱"},
+}
+EVIDENCE = {"en": "evidence: {} ({:.0%})", "zh": "证据：{}（{:.0%}）"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,7 +86,7 @@ def found(result: SearchResult, *, filtered: bool = False, full: bool = False) -
     if not result.passages:
         yield from nothing(result, filtered=filtered)
     for passage in result.passages:
-        yield from _head(passage)
+        yield from _head(passage, "zh" if language_of(result.query) == "zh" else "en")
         shown = excerpt(passage, result.trace.terms, 0 if full else SHOWN_LINES)
         yield Padding(shown, (0, 0, 1, 4), expand=False)
     for sentence in sentences(result.trace.understanding, result.query, language_of(result.query)):
@@ -155,14 +164,28 @@ def explained(explanation: Explanation, *, full: bool = False) -> Iterator[Rende
     yield from _troubles(explanation.trace)
 
 
-def _head(passage: Passage) -> Iterator[RenderableType]:
+def _head(passage: Passage, language: str) -> Iterator[RenderableType]:
     head = Text().append(f"{passage.rank:>2}  ", style="bold green")
     yield head.append_text(location(passage.title, passage.source, passage.title_path, passage.pages))
-    places = [f"{screen.ordinal(at.rank)} by {ROUTES.get(route, route)}" for route, at in passage.routes.items()]
-    judged = "" if passage.evidence is None else f", evidence {passage.evidence:.2f} ({passage.band})"
-    scores = f"score {passage.score:.2f}{judged}: {', '.join(places)}"
-    for words in (screen.place(passage.source), *_elsewhere(passage), scores):
+    for words in (screen.place(passage.source), *_elsewhere(passage), _standing(passage, language)):
         yield Padding(Text(words, style="dim", overflow="fold"), (0, 0, 0, 4), expand=False)
+
+
+def _standing(passage: Passage, language: str) -> str:
+    """Say how good a passage is, by the estimate of whether it answers, and how it was found. The fused score only
+    compares passages of one search: the best of nothing has a high one too."""
+    ranks = {"dense" if route.startswith("dense_") else route: at.rank for route, at in passage.routes.items()}
+    words = ROUTES[language]
+    places = [
+        words.get(route, ROUTES_LIKE[language].format(route=screen.line(route).replace("_", " "))).format(
+            rank if language == "zh" else screen.ordinal(rank)
+        )
+        for route, rank in ranks.items()
+    ]
+    if passage.evidence is None:
+        return ", ".join(places) if language == "en" else "，".join(places)
+    judged = EVIDENCE[language].format(BANDS[language].get(passage.band, passage.band), passage.evidence)
+    return ", ".join([judged, *places]) if language == "en" else "，".join([judged, *places])
 
 
 def _elsewhere(passage: Passage) -> Iterator[str]:

@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from kaijuan.cli import screen, shapes
-from kaijuan.cli.citing import remember
-from kaijuan.cli.options import AsOf, At, Extractive, Filters, Full, Json, K, NoFilters, Preset, session_of
-from kaijuan.cli.session import read_as_of, read_filters
+from kaijuan.cli.citing import opener, remember
+from kaijuan.cli.options import AsOf, At, Extractive, Filters, Full, Json, K, NoFilters, Preset, Schema, session_of
+from kaijuan.cli.session import read_as_of, read_filters, read_schema
 
 if TYPE_CHECKING:
     from kaijuan.sync import Kaijuan
@@ -56,11 +56,13 @@ def ask(  # noqa: PLR0913 one argument an option
     preset: Preset = None,
     no_filters: NoFilters = False,
     extractive: Extractive = False,
+    schema: Schema = None,
     json: Json = False,
 ) -> None:
     """Answer a question from the documents, every sentence cited, or say that they do not answer it."""
     session = session_of(context, json)
     wanted, moment = read_filters(filters), read_as_of(as_of)
+    form = read_schema(schema)
     with session.open() as base:
         from kaijuan.cli.streaming import follow
 
@@ -73,6 +75,7 @@ def ask(  # noqa: PLR0913 one argument an option
             preset=preset,
             read_filters=not no_filters,
             extractive=extractive,
+            response_schema=form,
         )
         answer = follow(events, quiet=session.json)
         remember(session, answer)
@@ -88,7 +91,7 @@ def ask(  # noqa: PLR0913 one argument an option
         return
     from kaijuan.cli import answers, passages
 
-    screen.show(*answers.answered(answer))
+    screen.show(*answers.answered(answer, opener(session)))
     if searched is not None and not searched.passages:
         screen.show(*passages.nothing(searched, filtered=True))
 

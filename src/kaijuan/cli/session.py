@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 import logging
+import os
+import shlex
 from collections.abc import Collection, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
+
+from kaijuan.cli import screen
 
 if TYPE_CHECKING:
     from kaijuan.core.filters import Filter
@@ -62,6 +66,25 @@ def read_filters(expressions: list[str] | None) -> tuple[Filter, ...]:
     from kaijuan.core.filter_language import parse_filter
 
     return tuple(parse_filter(expression) for expression in expressions or ())
+
+
+def command(home: Path, kb: str) -> str:
+    """Return how a command on this home and base is begun where one types it, without what goes without saying."""
+    words = [screen.own_command()]
+    if home != Path(os.environ.get("KAIJUAN_HOME") or DEFAULT_HOME).expanduser():
+        words.append(f"--home {shlex.quote(screen.from_here(str(home.absolute())))}")
+    if kb != (os.environ.get("KAIJUAN_KB") or DEFAULT_KB):
+        words.append(f"--kb {shlex.quote(kb)}")
+    return " ".join(words)
+
+
+def read_schema(path: Path | None) -> dict[str, object] | None:
+    """Read --schema: a file with a JSON schema; None where none is given."""
+    if path is None:
+        return None
+    from kaijuan.core.reply_schemas import read_text
+
+    return read_text(path.read_bytes())
 
 
 def read_as_of(text: str | None) -> int | float | str | None:

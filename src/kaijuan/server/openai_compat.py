@@ -21,10 +21,10 @@ from pydantic import BaseModel, ConfigDict, Field
 
 from kaijuan.answer.conversation.followup import standalone
 from kaijuan.answer.events import DoneEvent
-from kaijuan.answer.results import Answer
+from kaijuan.answer.results import Answer, StructuredStatus
 from kaijuan.core.identity import Action
 from kaijuan.engine import Kaijuan
-from kaijuan.errors import AccessError, KaijuanError, UsageError
+from kaijuan.errors import AccessError, KaijuanError, UnusableReplyError, UsageError
 from kaijuan.server.problems import RequestError, error_problem, openai_error, request_id
 from kaijuan.server.service import Caller, Reply, The
 from kaijuan.verbs.shapes import Json, answer_shape
@@ -72,6 +72,32 @@ class StreamOptions(BaseModel):
     include_usage: bool = False
 
 
+class JsonSchema(BaseModel):
+    """The form that an answer is wanted in."""
+
+    model_config = ConfigDict(extra="ignore")
+
+    schema_: dict[str, object] = Field(alias="schema", description="A JSON schema of an object.")
+
+
+class ResponseFormat(BaseModel):
+    """Text, or an object that a configured language model makes of the answer."""
+
+    model_config = ConfigDict(extra="ignore")
+
+    type: Literal["text", "json_object", "json_schema"] = "text"
+    json_schema: JsonSchema | None = None
+
+    @property
+    def schema_wanted(self) -> dict[str, object] | None:
+        """The schema of the object; any object for json_object, None for text."""
+        if self.type == "json_schema":
+            if self.json_schema is None:
+                raise RequestError(400, "response_format of the type json_schema needs json_schema.schema.")
+            return self.json_schema.schema_
+        return {"type": "object"} if self.type == "json_object" else None
+
+
 class Completion(BaseModel):
     """A request for an answer. What the protocol knows and this service has no use for is ignored."""
 
@@ -82,6 +108,7 @@ class Completion(BaseModel):
     stream: bool = False
     stream_options: StreamOptions | None = None
     n: Literal[1] = 1
+    response_format: ResponseFormat = Field(default_factory=ResponseFormat)
     filters: list[Annotated[str, Field(max_length=2000)]] = Field(default_factory=list, max_length=20)
 
 
@@ -145,13 +172,13 @@ async def complete(request: Request, body: Completion, who: Caller, service: The
         chunks = _streamed(base, question, body, id, seconds, request_id(request))
         return StreamingResponse(chunks, media_type="text/event-stream", headers={"X-Accel-Buffering": "no"})
     async with asyncio.timeout(seconds):
-        answer = await base.ask(question, filters=body.filters)
-    message = {"role": "assistant", "content": _content(answer), "refusal": None}
+        answer = await base.ask(question, filters=body.filters, response_schema=body.response_format.schema_wanted)
+    message = {"role": "assistant", "content": _content(answer), "refusal": _refusal(answer)}
     return Reply(
         {
             **_head(id, "chat.completion", body.model),
             "choices": [{"index": 0, "message": message, "finish_reason": "stop", "logprobs": None}],
-            "usage": _usage(answer),
+            "usage": await _usage(base, body, answer),
             "kaijuan": answer_shape(answer),
         }
     )
@@ -173,17 +200,39 @@ def _head(id: str, kind: str, model: str) -> Json:
     return {"id": id, "object": kind, "created": int(time.time()), "model": model}
 
 
-def _usage(answer: Answer) -> Json:
+async def _usage(base: Kaijuan, body: Completion, answer: Answer) -> Json:
+    """Return the tokens that the language model counted; where none was asked, those of the messages and of the
+    answer, by the tokenizer of the embedding model."""
     prompt, written = answer.usage.prompt_tokens, answer.usage.completion_tokens
+    if not answer.usage.calls:
+        asked = [message.text for message in body.messages]
+        counts = await asyncio.to_thread(
+            lambda: [len(base.embedder.token_spans(text)) for text in (*asked, _content(answer) or "")]
+        )
+        prompt, written = sum(counts[:-1]), counts[-1]
     return {"prompt_tokens": prompt, "completion_tokens": written, "total_tokens": prompt + written}
 
 
-def _content(answer: Answer) -> str:
-    """Return the answer with numbers behind its sentences, and what they stand for below."""
+def _content(answer: Answer) -> str | None:
+    """Return the answer with numbers behind its sentences, and what they stand for below; the object alone where one
+    was asked for."""
+    if _refusal(answer) is not None:
+        return None
     return "".join(_pieces(answer))
 
 
+def _refusal(answer: Answer) -> str | None:
+    """Return why there is no object, where one was asked for and the documents do not answer."""
+    wanted = answer.structured
+    return answer.answer if wanted is not None and wanted.status is StructuredStatus.UNANSWERED else None
+
+
 def _pieces(answer: Answer) -> list[str]:
+    wanted = answer.structured
+    if wanted is not None and wanted.data is not None:
+        return [json.dumps(wanted.data, ensure_ascii=False)]
+    if wanted is not None and wanted.fault:
+        raise UnusableReplyError(f"The language model gave no object of this form: {wanted.fault}")
     if not answer.sentences:
         return ["\n\n".join([answer.answer, *answer.notes])]
     pieces = [
@@ -210,14 +259,19 @@ async def _streamed(
             yield b": working\n\n"
         try:
             answer = task.result()
+            pieces = _pieces(answer)
         except (KaijuanError, TimeoutError) as error:
             yield _data({"error": openai_error(_problem(error, request))})
             return
-        for piece in _pieces(answer):
+        refused = _refusal(answer)
+        for piece in pieces if refused is None else ():
             yield _chunk(body, id, {"content": piece})
+        if refused is not None:
+            yield _chunk(body, id, {"refusal": refused})
         yield _chunk(body, id, {}, finish="stop", more={"kaijuan": answer_shape(answer)})
         if body.stream_options and body.stream_options.include_usage:
-            yield _data({**_head(id, "chat.completion.chunk", body.model), "choices": [], "usage": _usage(answer)})
+            usage = await _usage(base, body, answer)
+            yield _data({**_head(id, "chat.completion.chunk", body.model), "choices": [], "usage": usage})
         yield b"data: [DONE]\n\n"
     finally:
         # The reader may have gone: nobody wants the answer then.
@@ -230,7 +284,8 @@ def _problem(error: KaijuanError | TimeoutError, request: str) -> Json:
 
 
 async def _answered(base: Kaijuan, question: str, body: Completion, seconds: float) -> Answer:
-    async with asyncio.timeout(seconds), aclosing(base.ask_stream(question, filters=body.filters)) as events:
+    events = base.ask_stream(question, filters=body.filters, response_schema=body.response_format.schema_wanted)
+    async with asyncio.timeout(seconds), aclosing(events):
         async for event in events:
             if isinstance(event, DoneEvent):
                 return event.answer

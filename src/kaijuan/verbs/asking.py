@@ -9,6 +9,7 @@ from dataclasses import asdict, replace
 from kaijuan.answer.context import Label
 from kaijuan.answer.events import AnswerEvent, DoneEvent
 from kaijuan.answer.results import Answer
+from kaijuan.answer.shaping import shaped
 from kaijuan.answer.telling import Told, tell
 from kaijuan.answer.writing import Writing
 from kaijuan.core import arguments
@@ -18,7 +19,8 @@ from kaijuan.core.chat_record import ChatCall, RecordedChat
 from kaijuan.core.filter_language import format_filter
 from kaijuan.core.filters import Filter
 from kaijuan.core.ids import VersionId
-from kaijuan.errors import StoreError
+from kaijuan.core.reply_schemas import Schema, checked
+from kaijuan.errors import StoreError, UsageError
 from kaijuan.index.catalog import StoredTrace
 from kaijuan.retrieve.results import SearchResult
 from kaijuan.verbs.reading import Reading
@@ -43,12 +45,15 @@ class Asking(Reading, Recalling):
         read_filters: bool = True,
         extractive: bool = False,
         at: Day = None,
+        response_schema: Mapping[str, object] | None = None,
     ) -> Answer:
         """Answer from the documents, every sentence cited, or refuse where they do not say.
 
         A configured language model writes the answer, unless `extractive` wants the documents' own sentences. `at` is
-        a day: what was not in force then, or replaced, is left out.
+        a day: what was not in force then, or replaced, is left out. `response_schema`, a JSON schema of an object,
+        wants the answer in that form too (`structured`), which takes a model.
         """
+        schema = self._wanted_form(response_schema, extractive)
         asked = Asked(
             question=question,
             k=k,
@@ -59,7 +64,7 @@ class Asking(Reading, Recalling):
             extractive=extractive,
             at=day_of(at),
         )
-        return await self._answered(asked)
+        return await self._answered(asked, schema)
 
     async def ask_stream(  # noqa: PLR0913 one argument an option
         self,
@@ -72,11 +77,13 @@ class Asking(Reading, Recalling):
         read_filters: bool = True,
         extractive: bool = False,
         at: Day = None,
+        response_schema: Mapping[str, object] | None = None,
     ) -> AsyncGenerator[AnswerEvent, None]:
         """Yield what happens while a question is answered (kaijuan.answer.events); the last event has the answer.
 
         Close it (`contextlib.aclosing`) to stop: nothing more is then asked of a model.
         """
+        schema = self._wanted_form(response_schema, extractive)
         asked = Asked(
             question=question,
             k=k,
@@ -89,16 +96,32 @@ class Asking(Reading, Recalling):
         )
         async with aclosing(self._events(asked)) as events:
             async for event in events:
-                yield event
+                yield DoneEvent(await self._formed(event.answer, schema)) if isinstance(event, DoneEvent) else event
+
+    def _wanted_form(self, given: Mapping[str, object] | None, extractive: bool) -> Schema | None:
+        """Return the form an answer is wanted in, checked before anything is asked."""
+        if given is None:
+            return None
+        if extractive or self.chat is None:
+            why = "this question wants the documents' own sentences" if extractive else "none is configured"
+            hint = "Leave out `extractive`." if extractive else "Configure one under [chat], or ask without a schema."
+            raise UsageError(f"A language model puts answers into a form, and {why}.", hint=hint)
+        return checked(given)
+
+    async def _formed(self, given: Answer, schema: Schema | None) -> Answer:
+        """Return the answer with its form. Not kept with the answer: the next who asks may want another."""
+        if schema is None or self.chat is None:
+            return given
+        return await shaped(given, schema, RecordedChat(self.chat, budget=self.config.answer.token_budget))
 
     async def _moment(self, as_of: Moment) -> int:
         return await self._snapshot(await self._kb(), as_of)
 
-    async def _answered(self, asked: Asked) -> Answer:
+    async def _answered(self, asked: Asked, schema: Schema | None) -> Answer:
         async with aclosing(self._events(asked)) as events:
             async for event in events:
                 if isinstance(event, DoneEvent):
-                    return event.answer
+                    return await self._formed(event.answer, schema)
         raise AssertionError("the last event has the answer")
 
     async def _events(self, asked: Asked) -> AsyncGenerator[AnswerEvent, None]:

@@ -136,6 +136,7 @@ def answer_shape(answer: Answer) -> Json:
         "notes": list(answer.notes),
         "remarks": plain(answer.remarks),
         "missing_parts": list(answer.missing_parts),
+        "structured": plain(answer.structured),
         "clarification": plain(answer.clarification),
         "rounds": plain(answer.rounds),
         "confidence": answer.confidence,

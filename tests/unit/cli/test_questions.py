@@ -13,7 +13,7 @@ import pytest
 from kaijuan.answer.results import Answer, Status
 from kaijuan.core.filters import And, Eq
 from kaijuan.core.spans import Span
-from kaijuan.retrieve.results import RouteReport
+from kaijuan.retrieve.results import RouteReport, RouteScore
 
 Run = Callable[..., Any]
 
@@ -108,7 +108,7 @@ def test_people_see_passages_with_place_and_hit_and_no_markup_is_read(kaijuan: R
     assert "手册 › 三、住宿标准  p.2" in got.out
     assert "/data/手册.pdf" in got.out
     assert "600 元[red]不是标记[/red]。Third sentence :smile:." in got.out
-    assert "score 0.03: 2nd by meaning, 1st by words" in got.out
+    assert "2nd by meaning, 1st by words" in got.out
     assert "The lexical route gave nothing: timeout." in got.out
 
 
@@ -118,8 +118,16 @@ def test_people_see_what_the_reranker_says_and_when_it_says_nothing(kaijuan: Run
     late = RouteReport(name="http", state="timeout", found=0, milliseconds=3000.0)
     base.replies["search"] = replace(found, passages=passages, trace=replace(found.trace, reranker=late))
     got = kaijuan("search", "q")
-    assert "score 0.03, evidence 0.71 (evidence): 2nd by meaning, 1st by words" in got.out
+    assert "evidence: strong (71%), 2nd by meaning, 1st by words" in got.out
     assert "The reranker http gave nothing: timeout. The order is that of the routes." in " ".join(got.out.split())
+
+
+def test_who_asks_in_chinese_reads_how_good_a_passage_is_in_chinese(kaijuan: Run, base: Any) -> None:
+    found = base.replies["search"]
+    weak = replace(found.passages[0], evidence=0.02, band="weak", routes={"dense_zh": RouteScore(1, 0.7)})
+    base.replies["search"] = replace(found, query="酒店上限是多少？", passages=(weak,))
+    got = kaijuan("search", "酒店上限是多少？")
+    assert "证据：弱（2%），按意思第 1" in got.out
 
 
 def test_people_see_where_the_same_words_stand_too(kaijuan: Run, base: Any) -> None:

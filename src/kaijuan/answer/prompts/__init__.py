@@ -10,7 +10,7 @@ from string import Template
 from kaijuan.core.text.language import language_of
 
 LANGUAGES = ("en", "zh")
-NAMES = ("system", "ask", "repair", "summary", "digest", "merge")
+NAMES = ("system", "ask", "repair", "summary", "digest", "merge", "shape", "fill", "unfit")
 
 
 def language(text: str) -> str:
