@@ -8,21 +8,30 @@ import json
 import os
 import random
 import signal
+import sqlite3
 import subprocess
 import sys
 from collections.abc import AsyncIterator
+from contextlib import closing
 from pathlib import Path
 
+import numpy as np
+import numpy.typing as npt
 import pytest
+from bench import kills
+from numpy.random import Generator
 
 from kaijuan import Kaijuan
 from kaijuan.config import Config
 from kaijuan.core.documents import INDEXED
-from kaijuan.core.filters import EVERYTHING, at_snapshot
-from kaijuan.core.ids import ChunkId, piece_of
+from kaijuan.core.filters import EVERYTHING, Eq, at_snapshot
+from kaijuan.core.ids import ChunkId, content_hash, piece_of
+from kaijuan.core.snapshots import OPEN
 from kaijuan.errors import BusyError, SpaceMismatchError
+from kaijuan.index.ports import Point, Vectors
 from kaijuan.ingest.settings import ChunkSettings
 from kaijuan.jobs.settings import RetentionSettings
+from kaijuan.stores.index import qdrant_edge
 from kaijuan.testing.embedders import HashEmbedder
 
 SMALL = Config(
@@ -286,3 +295,106 @@ async def test_not_known_is_not_remembered_when_documents_arrive(base: Kaijuan, 
     await base.remove([str(path)])
     gone = await base.ask(question)
     assert "600" not in json.dumps([gone.answer, [citation.quote for citation in gone.citations]], ensure_ascii=False)
+
+
+@pytest.mark.parametrize("share", [0.1, 0.02, 0.001])
+def test_a_narrow_filter_finds_all_that_match_also_after_deletes(
+    share: float, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Input 10: as brute force has it, where the graph is walked; then with half of all points gone, and optimised."""
+    # As in a base of a hundred thousand: the graph is walked unless the filter leaves few.
+    monkeypatch.setattr(qdrant_edge, "APPROXIMATE_ABOVE", 1_000)
+    monkeypatch.setattr(qdrant_edge, "_SCAN", 400)
+    count, numbers = 20_000, np.random.default_rng(10)
+    vectors = numbers.normal(size=(count, 16)).astype(np.float32)
+    vectors /= np.linalg.norm(vectors, axis=1, keepdims=True)
+    tagged = numbers.permutation(count) < count * share
+    ids = [ChunkId(content_hash(str(at).encode())[:32]) for at in range(count)]
+    shard = qdrant_edge.Shard.create(tmp_path / "shard", 16)
+    try:
+        for at in range(0, count, 1000):
+            shard.upsert(
+                [
+                    Point(
+                        id=ids[n],
+                        vector=vectors[n],
+                        terms={1: 1.0},
+                        payload={"kind": "rare" if tagged[n] else "usual"},
+                        valid_from=1,
+                        valid_to=OPEN,
+                    )
+                    for n in range(at, at + 1000)
+                ]
+            )
+        shard.optimise()
+        _as_brute_force(shard, ids, vectors, tagged, numbers)
+        gone = numbers.permutation(count) < count // 2
+        shard.delete([ids[n] for n in np.flatnonzero(gone)])
+        _as_brute_force(shard, ids, vectors, tagged & ~gone, numbers)
+        shard.optimise()
+        _as_brute_force(shard, ids, vectors, tagged & ~gone, numbers)
+    finally:
+        shard.close()
+
+
+def _as_brute_force(
+    shard: qdrant_edge.Shard, ids: list[ChunkId], vectors: Vectors, tagged: npt.NDArray[np.bool_], numbers: Generator
+) -> None:
+    places = np.flatnonzero(tagged)
+    found = wanted = 0
+    for _ in range(20):
+        query = numbers.normal(size=16).astype(np.float32)
+        query /= np.linalg.norm(query)
+        best = places[np.argsort(-(vectors[places] @ query), kind="stable")[:10]]
+        hits = [hit.id for hit in shard.search_dense(query, 10, Eq("kind", "rare"))]
+        assert len(hits) == len(best)
+        assert set(hits) <= {ids[n] for n in places}
+        found += len({ids[n] for n in best} & set(hits))
+        wanted += len(best)
+    # What is scanned is exact; where many match the graph is walked, which may miss one in a hundred.
+    assert found >= (0.99 if len(places) > 400 else 1.0) * wanted
+
+
+async def test_an_old_catalog_is_migrated_and_finds_what_it_found(tmp_path: Path) -> None:
+    """C23: the same passages with the same scores before and after, and nothing that the doctor would mend."""
+    home, docs = tmp_path / "home", tmp_path / "docs"
+    questions = ("一线城市住宿标准", "RULE-1001", "how many days of leave", "设备报修")
+    for name, text in {
+        "rule.md": RULE,
+        "leave.md": "# Leave\n\nAnnual leave is 20 days a year.",
+        "repair.md": "# 设备报修\n\n设备故障请在两小时内报修。",
+    }.items():
+        write(docs, name, text)
+
+    async def asked() -> list[list[tuple[str, float]]]:
+        async with Kaijuan(home, config=SMALL, embedder=HashEmbedder()) as engine:
+            if not (home / "catalog.db").exists():
+                await engine.add([str(docs)])
+            found = [await engine.search(question, cut=False) for question in questions]
+            report = await engine.doctor(deep=True)
+            assert [check.name for check in report.checks if not check.ok] == []
+            await engine.indexes.stop_owner()  # type: ignore[attr-defined] # the edge store's
+            return [[(one.chunk_id, one.score) for one in result.passages] for result in found]
+
+    before = await asked()
+    assert all(before)
+    kills.age(kills.Ordeal(tmp_path, random.Random(1)))
+    with closing(sqlite3.connect(home / "catalog.db")) as catalog:
+        assert catalog.execute("SELECT version_num FROM alembic_version").fetchone() == (kills.OLD_REVISION,)
+    assert await asked() == before
+
+
+async def test_a_file_that_takes_all_memory_costs_only_itself(tmp_path: Path) -> None:
+    """C6: the budget ends its reader and not the engine; what came with it is in the base, and a code says why."""
+    config = SMALL.model_copy(update={"ingest": SMALL.ingest.model_copy(update={"parse_memory_mb": 300})})
+    docs = tmp_path / "docs"
+    write(docs, "rule.md", RULE)
+    # Some 60 MB that unpack to gigabytes of objects.
+    (docs / "huge.json").write_text("[" + ",".join(["[[[[[]]]]]"] * 5_000_000) + "]", encoding="ascii")
+    async with Kaijuan(tmp_path / "home", config=config, embedder=HashEmbedder()) as engine:
+        report = await engine.add([str(docs)])
+        assert [one.source.rpartition("/")[2] for one in report.failed] == ["huge.json"]
+        assert report.failed[0].code == "parse_memory"
+        assert report.added == 1
+        assert (await engine.search("住宿标准", cut=False)).passages
+        await engine.indexes.stop_owner()  # type: ignore[attr-defined] # the edge store's

@@ -89,7 +89,12 @@ def _outcome(view: RunView) -> Text:
         if view.cancelled:
             return Text(f"stopping: cancelled by {screen.line(view.cancelled)}", style="yellow")
         return (
-            Text(_under_way(view), style="cyan") if view.worker else Text("died; the next run undoes it", style="red")
+            Text(_under_way(view), style="cyan")
+            if view.worker
+            else Text(
+                "died; `runs resume` goes on with it" if view.can_resume else "died; the next run undoes it",
+                style="red",
+            )
         )
     if run.state.value == "published":
         return Text(f"published snapshot {run.target}", style="green")
