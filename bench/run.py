@@ -37,6 +37,7 @@ from bench.tables import (
     scaling_table,
 )
 from bench.tables_understanding import (
+    against_plain_table,
     languages_table,
     near_misses_table,
     rewriting_table,
@@ -303,6 +304,14 @@ BENCHES = (
     ),
     # It needs a language model: `python -m bench.rewriting --url ... --model ...`.
     Bench(name="rewriting", title="Follow-up questions", full=None, quick=None, table=rewriting_table),
+    # So does this: `python -m bench.against_plain --data ../shared/data --home DIR --url ... --model ...`.
+    Bench(
+        name="against_plain",
+        title="A language model plainly and through Kaijuan",
+        full=None,
+        quick=None,
+        table=against_plain_table,
+    ),
     Bench(
         name="routing",
         title="When a language model is asked for other words",

@@ -33,6 +33,25 @@ def rewriting_table(result: Row) -> Iterator[str]:
         )
 
 
+def against_plain_table(result: Row) -> Iterator[str]:
+    """Yield the rows of bench/against_plain.py."""
+    yield (
+        f"Model `{result['model']}`; {result['sample']} questions of each kind and language, seed {result['seed']}. "
+        "Plainly: one prompt with the same documents that tells the model to refuse where they do not say.\n"
+    )
+    yield "| questions | language | asked | way | right | refused | followed | first token s, p50 | whole s, p50 |"
+    yield "|---|---|---|---|---|---|---|---|---|"
+    for row in result["table"]:
+        shares = " | ".join(_percent(row[name]) for name in ("right", "refused", "followed"))
+        times = " | ".join("–" if row[name] is None else f"{row[name]:.2f}" for name in ("first_s_p50", "whole_s_p50"))
+        failed = f" ({row['failed']} failed)" if row["failed"] else ""
+        yield f"| {row['kind']} | {row['language']} | {row['asked']}{failed} | {row['way']} | {shares} | {times} |"
+
+
+def _percent(value: float | None) -> str:
+    return "–" if value is None else f"{value:.0%}"
+
+
 def near_misses_table(result: Row) -> Iterator[str]:
     """Yield the rows of bench/near_misses.py."""
     found, pairs = result["identifiers"], result["pairs"]
