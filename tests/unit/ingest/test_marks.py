@@ -13,6 +13,7 @@ CONTENTS = "Contents\n1 Introduction ........ 3\n1.1 Scope ........... 4\n2 Rule
     ("text", "word"),
     [
         (CONTENTS, "contents"),
+        ("目录\n作战的原则 … … … … １\n国防问题的意见 … … … ３\n谦逊态度 … … ６\n战争的形势 … … … ８", "contents"),
         ("-----\n* * *\n……", "signs"),
         ("Copyright © 2024 Example Ltd. All rights reserved.", "copyright"),
         ("版权所有：示例报社 京ICP备05070218号 京公网安备110102020000001号", "copyright"),

@@ -1,5 +1,7 @@
 """Plain text: which short numbered lines head what is below them, and blanks that mean something."""
 
+import re
+
 import pytest
 
 from kaijuan.core.documents import BlockKind
@@ -60,8 +62,11 @@ CONTENTS = "目录\n\n第一章 总则 ........ 1\n第二章 预订会议室…�
 CHAPTERS = "第一章 总则\n\n一段话。\n\n第二章 预订会议室\n\n又一段话。\n\n第三章 附则\n\n完。\n"
 
 
-def test_a_table_of_contents_is_left_out() -> None:
-    text = TextParser().parse((CONTENTS + CHAPTERS).encode(), "a.txt").text
+@pytest.mark.parametrize("leader", ["........", "………", " … … … … "])
+def test_a_table_of_contents_is_left_out(leader: str) -> None:
+    contents = re.sub(r" ?[.…]{2,} ?", leader, CONTENTS)
+    assert leader in contents
+    text = TextParser().parse((contents + CHAPTERS).encode(), "a.txt").text
     assert text == "目录\n\n" + CHAPTERS.strip()
 
 

@@ -10,7 +10,9 @@ from __future__ import annotations
 import re
 import zlib
 
-_LEADER = re.compile(r"(?:\.{3,}|(?:\. ){3,}|…{2,}|·{3,}|-{5,}|_{5,})\s*(?:\d{1,4}|[ivxlc]{1,6})\s*\|?$", re.I)
+_LEADER = re.compile(
+    r"(?:\.{3,}|(?:\. ){3,}|…{2,}|(?:… ){2,}…?|·{3,}|-{5,}|_{5,})\s*(?:\d{1,4}|[ivxlc]{1,6})\s*\|?$", re.I
+)
 _LEAST_LINES, _LEADER_SHARE = 4, 0.6
 _RIGHTS = re.compile(
     r"©\s?(?:copyright|(?:19|20)\d\d|[a-z]{2})|\(c\)\s?(?:19|20)\d\d"

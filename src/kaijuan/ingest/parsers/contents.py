@@ -6,7 +6,10 @@ import re
 from collections.abc import Iterable
 from itertools import chain
 
-_ENTRY = re.compile(r"\s*+(\S.*?)(?:(?<!\.)\.{4,}+|(?<!…)…{2,}+|(?<!·)·{4,}+|(?<!\. )(?:\. ){4,}+)\s*+(\d{1,5})\s*+$")
+_ENTRY = re.compile(
+    r"\s*+(\S.*?)(?:(?<!\.)\.{4,}+|(?<!…)…{2,}+|(?<!… )(?:… ){2,}+…?+|(?<!·)·{4,}+|(?<!\. )(?:\. ){4,}+)"
+    r"\s*+(\d{1,5})\s*+$"
+)
 _LONGEST = 200
 _LEAST_RUN = 3
 

@@ -17,7 +17,7 @@ _MUCH_LARGER = 1.35
 _BOLD_LEAST = 0.95
 _FULL_SHARE = 0.9
 _SENTENCE_END = "。；;，,、！!"
-_LEADERS = re.compile(r"\.{4,}|…{2,}|(?:\. ){4,}|·{4,}")
+_LEADERS = re.compile(r"\.{4,}|…{2,}|(?:… ){2,}|(?:\. ){4,}|·{4,}")
 _NUMBERED = re.compile(
     r"(?:\d{1,2}(?:\.\d{1,3}){0,4}\.?|[A-Z]\.|[IVX]{1,5}\.|第.{1,8}[编篇章节部]|[一二三四五六七八九十]{1,3}[、.])\s*\S"
 )
