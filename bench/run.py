@@ -38,6 +38,7 @@ from bench.tables import (
 )
 from bench.tables_understanding import (
     against_plain_table,
+    answering_table,
     languages_table,
     near_misses_table,
     rewriting_table,
@@ -304,7 +305,15 @@ BENCHES = (
     ),
     # It needs a language model: `python -m bench.rewriting --url ... --model ...`.
     Bench(name="rewriting", title="Follow-up questions", full=None, quick=None, table=rewriting_table),
-    # So does this: `python -m bench.against_plain --data ../shared/data --home DIR --url ... --model ...`.
+    # It builds a large base in a home of yours: `python -m bench.answering ../shared/data/stard_law_zh --home DIR`.
+    Bench(
+        name="answering",
+        title="Time of an answer without a language model",
+        full=None,
+        quick=None,
+        table=answering_table,
+    ),
+    # This one needs a model: `python -m bench.against_plain --data ../shared/data --home DIR --url ... --model ...`.
     Bench(
         name="against_plain",
         title="A language model plainly and through Kaijuan",

@@ -52,6 +52,16 @@ def _percent(value: float | None) -> str:
     return "–" if value is None else f"{value:.0%}"
 
 
+def answering_table(result: Row) -> Iterator[str]:
+    """Yield the rows of bench/answering.py."""
+    ended = ", ".join(f"{count} {status}" for status, count in result["ended"].items())
+    yield f"`{result['set']}`, {result['chunks']:,} chunks, {result['questions']} questions: {ended}.\n"
+    yield "| part | p50 ms | p95 ms | p99 ms |\n|---|---|---|---|"
+    for name in ("answer_ms", "search_ms", "cpu_ms"):
+        times = result[name]
+        yield f"| {name.removesuffix('_ms')} | {times['p50']:.0f} | {times['p95']:.0f} | {times['p99']:.0f} |"
+
+
 def near_misses_table(result: Row) -> Iterator[str]:
     """Yield the rows of bench/near_misses.py."""
     found, pairs = result["identifiers"], result["pairs"]
