@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import AsyncIterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 from tests.serving import Served, config_of, in_process
@@ -23,7 +24,7 @@ async def served(tmp_path: Path) -> AsyncIterator[Served]:
         yield service
 
 
-async def _done(served: Served, method: str, path: str, **more: object) -> dict[str, object]:
+async def _done(served: Served, method: str, path: str, **more: Any) -> dict[str, Any]:
     answer = await served.call(method, path, **more)
     assert answer.status_code == 202, answer.text
     ticket = await served.ended("default", answer.json()["id"])

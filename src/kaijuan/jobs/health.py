@@ -53,7 +53,7 @@ class Queue:
     oldest_seconds: float | None
     """Since when the oldest run that is under way runs."""
     stalled: int
-    """Runs whose process has ended; the next run undoes them."""
+    """Runs whose process has ended; the next one goes on with it, or undoes it."""
     documents: int | None
     """Documents that the runs under way still have before them; None where nobody knows."""
     reviews: int
