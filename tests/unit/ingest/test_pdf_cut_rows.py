@@ -53,6 +53,59 @@ def test_a_row_over_a_page_end_is_one_row_on_two_pages(language: str, ruled: boo
     assert_boxes_hold_the_words(data, document)
 
 
+TWO_LONG = {
+    "zh": (
+        "第二条",
+        "各部门应当在每季度结束后十五个工作日内将经费使用情况报送财务处，逾期未报送的由财务处发函催报，"
+        "催报后仍未报送的暂停其下一季度经费拨付",
+        "首次逾期的给予书面警告并在全院范围内通报，一年之内累计逾期三次以上的取消该部门当年的评优资格，"
+        "并扣减负责人绩效百分之十",
+    ),
+    "en": (
+        "2",
+        "Every department reports its spending to the finance office within fifteen working days after the end of a "
+        "quarter, and is reminded in writing once where it does not",
+        "The first delay is answered by a written warning, three delays within one year cost the department its award "
+        "and the head a tenth of the bonus for that year",
+    ),
+}
+
+
+@pytest.mark.parametrize("language", ["zh", "en"])
+@pytest.mark.parametrize("ruled", [True, False])
+def test_two_cells_of_a_row_go_on_behind_the_page_end(language: str, ruled: bool) -> None:
+    rows = [SHORT[language]] * 12 + [TWO_LONG[language]] + [SHORT[language]] * 3
+    cells = [[Paragraph(text, STYLE[language]) for text in row] for row in rows]
+    style = [TOP, GRID] if ruled else [TOP]
+    document = read(flowing(Table(cells, colWidths=[60, 130, 130], splitInRow=1, style=style)))
+    table = tables_of(document)[0]
+    assert table.table is not None
+    row = [words_in(document.text, cell) for cell in table.table.cells if cell.row == 12]
+    assert row == list(TWO_LONG[language])
+    assert {line.box.page for line in table.lines} == {1, 2}
+
+
+@pytest.mark.parametrize("language", ["zh", "en"])
+def test_the_rest_of_a_row_below_a_repeated_header(language: str) -> None:
+    header = {"zh": ["编号", "项目", "说明"], "en": ["No.", "Item", "Rule"]}[language]
+    at = len(LONG[language][2]) // 2 if language == "zh" else LONG[language][2].index("which")
+    start, rest = LONG[language][2][:at], LONG[language][2][at:]
+    if language == "zh":  # as much as fills lines of fourteen characters
+        start, rest = LONG["zh"][2][:26], LONG["zh"][2][26:]
+
+    def part(rows: list[list[str]]) -> Table:
+        cells = [[Paragraph(text, STYLE[language]) for text in row] for row in [header, *rows]]
+        return Table(cells, colWidths=[60, 90, 150], style=[TOP, GRID])
+
+    above = [list(SHORT[language]), [*LONG[language][:2], start.strip()]]
+    below = [["", "", rest.strip()], list(SHORT[language])]
+    document = read(flowing(part(above), PageBreak(), part(below)))
+    (table,) = tables_of(document)
+    assert table.table is not None
+    assert [words_in(document.text, cell) for cell in table.table.cells if cell.row == 2] == list(LONG[language])
+    assert table.table.rows == 4
+
+
 @pytest.mark.parametrize("language", ["zh", "en"])
 def test_rows_behind_a_cut_row_keep_their_order(language: str) -> None:
     document = read(over_a_page_end(language, ruled=True))

@@ -116,7 +116,10 @@ def goes_on(first: PrintedTable, before: PrintedTable, after: PrintedTable, join
     inner = zip(before.borders, after.borders, strict=True)
     if not all(abs(a - b) <= (_SAME_BORDER if before.ruled else 3 * _SAME_BORDER) for a, b in inner):
         return False
-    return before.ruled or not _header_count(after, after.cells, join) or _repeated(first, after, join) > 0
+    if before.ruled or not _header_count(after, after.cells, join) or _repeated(first, after, join) > 0:
+        return True
+    # The rest of a row that the page end cut looks like a header: words above amounts.
+    return bool(cut_cells(before.cells, [cell for cell in after.cells if cell.row == 0], before))
 
 
 def _header_count(first: PrintedTable, cells: Sequence[PrintedCell], join: Join) -> int:
