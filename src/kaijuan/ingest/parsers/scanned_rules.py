@@ -39,8 +39,11 @@ def rules_of(image: PageImage, runs: Sequence[Run], frame: Frame) -> Graphics:
     text = median([run.height for run in runs if run.upright] or [0.0]) / scale
     shortest = max(_LETTERS * text, _LEAST_DOTS)
     found = Graphics()
+    inks = {along: _ink(np.asarray(grey, np.uint8), along=along) for along in (True, False)}
     for along in (True, False):
-        for start, end in _strokes(np.asarray(grey, np.uint8), shortest, along=along):
+        # Where a rule crosses another, nothing lighter lies beside it: the other one stands in for it there.
+        crossing = _opened(inks[not along], shortest, along=not along)
+        for start, end in _strokes(np.maximum(inks[along], crossing), shortest, along=along):
             _add(found, *(frame.inward((x * scale, y * scale)) for x, y in (start, end)))
     lines = [run for run in runs if run.upright]
     lying = [rule for rule in merged(found.lying) if not any(_is_stroke(rule, run) for run in lines)]
@@ -74,20 +77,27 @@ def _ended(rule: Rule, others: Sequence[Rule], height: float) -> Rule:
     )
 
 
-def _strokes(
-    grey: PageImage, least: float, *, along: bool
-) -> Iterator[tuple[tuple[float, float], tuple[float, float]]]:
-    """Yield both ends of each long thin stroke along the rows of an image, or along its columns."""
-    height, width = grey.shape[:2]
+def _ink(grey: PageImage, *, along: bool) -> PageImage:
+    """Return 1 where a dot may belong to a thin stroke along the rows of an image (or its columns), 0 elsewhere."""
     # Darker than what lies on both sides of it: thin grey rules on uneven paper, and the edge of a coloured ground.
     across = np.ones((_THICKEST, 1) if along else (1, _THICKEST), np.uint8)
     ink = (cv2.morphologyEx(grey, cv2.MORPH_BLACKHAT, across) > _CONTRAST).astype(np.uint8)
+    return np.asarray(cv2.morphologyEx(ink, cv2.MORPH_CLOSE, np.ones((3, 3), np.uint8)), np.uint8)
+
+
+def _opened(ink: PageImage, least: float, *, along: bool) -> PageImage:
+    """Return what is left of the ink where all shorter strokes are taken away."""
+    height, width = ink.shape[:2]
     shortest = round(max((width if along else height) * _SHORTEST_SHARE, least))
     kernel = np.ones((1, shortest) if along else (shortest, 1), np.uint8)
-    closed = cv2.morphologyEx(ink, cv2.MORPH_CLOSE, np.ones((3, 3), np.uint8))
-    strokes = cv2.morphologyEx(closed, cv2.MORPH_OPEN, kernel)
+    return np.asarray(cv2.morphologyEx(ink, cv2.MORPH_OPEN, kernel), np.uint8)
+
+
+def _strokes(ink: PageImage, least: float, *, along: bool) -> Iterator[tuple[tuple[float, float], tuple[float, float]]]:
+    """Yield both ends of each long thin stroke along the rows of an image, or along its columns."""
+    strokes = _opened(ink, least, along=along)
     # A rule a little out of true is opened into steps; this joins them again.
-    strokes = cv2.dilate(strokes, np.ones((3, 5) if along else (5, 3), np.uint8))
+    strokes = np.asarray(cv2.dilate(strokes, np.ones((3, 5) if along else (5, 3), np.uint8)), np.uint8)
     count, _, boxes, _ = cv2.connectedComponentsWithStats(strokes, connectivity=8)
     for left, top, wide, high, area in boxes[1 : min(count, _MOST_RULES)].tolist():
         length, thick = (wide, high) if along else (high, wide)
