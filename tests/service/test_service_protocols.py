@@ -23,8 +23,10 @@ from mcp.client.streamable_http import streamable_http_client
 from tests.serving import Served, config_of, in_process, on_a_port
 
 from kaijuan.client import Client
+from kaijuan.core.chat import ChatRequest
 from kaijuan.core.identity import Role
 from kaijuan.sync import Kaijuan
+from kaijuan.testing.chat import ScriptedChat
 from kaijuan.testing.embedders import HashEmbedder
 
 NOTE = "# Cellar\n\nThe cellar holds forty barrels of cider.\n"
@@ -97,8 +99,48 @@ def test_a_stream_says_the_same_in_pieces(oai: openai.OpenAI) -> None:
     chunks = list(_ask(oai, QUESTION, stream=True, stream_options={"include_usage": True}))
     said = "".join(chunk.choices[0].delta.content or "" for chunk in chunks if chunk.choices)
     assert said == whole
-    assert chunks[-1].usage.total_tokens == 0
+    usage = _ask(oai, QUESTION).usage
+    assert chunks[-1].usage == usage
+    # No model was asked: what stands in the message, and what was said.
+    assert usage.prompt_tokens == len(list(HashEmbedder().token_spans(QUESTION))) > 0
+    assert usage.completion_tokens == len(list(HashEmbedder().token_spans(whole))) > 0
+    assert usage.total_tokens == usage.prompt_tokens + usage.completion_tokens
     assert [chunk.choices[0].finish_reason for chunk in chunks if chunk.choices][-1] == "stop"
+
+
+FORM: dict[str, Any] = {
+    "type": "json_schema",
+    "json_schema": {
+        "name": "cellar",
+        "schema": {"type": "object", "properties": {"barrels": {"type": "integer"}}, "required": ["barrels"]},
+    },
+}
+
+
+def test_an_object_needs_a_model(oai: openai.OpenAI) -> None:
+    with pytest.raises(openai.BadRequestError, match="none is configured"):
+        _ask(oai, QUESTION, response_format=FORM)
+
+
+async def test_an_object_is_the_whole_content(tmp_path: Path) -> None:
+    def said(request: ChatRequest) -> str:
+        return '{"barrels": 40}' if request.purpose == "shape" else "The cellar holds forty barrels of cider [1]."
+
+    (tmp_path / "cellar.md").write_text(NOTE)
+    async with in_process(tmp_path / "home", config_of(), ScriptedChat(said)) as served:
+        await served.engine.add([tmp_path / "cellar.md"])
+        body = {"model": "default", "messages": [{"role": "user", "content": QUESTION}], "response_format": FORM}
+        reply = (await served.http.post("/v1/chat/completions", json=body)).json()
+        assert json.loads(reply["choices"][0]["message"]["content"]) == {"barrels": 40}
+        assert reply["kaijuan"]["structured"]["status"] == "fits"
+        assert reply["usage"]["completion_tokens"] > 0
+        body["response_format"] = {"type": "json_schema"}
+        assert (await served.http.post("/v1/chat/completions", json=body)).status_code == 400
+        asked = {"question": QUESTION, "response_schema": FORM["json_schema"]["schema"]}
+        direct = (await served.http.post("/api/v1/kbs/default/ask", json=asked)).json()
+        assert direct["structured"]["data"] == {"barrels": 40}
+        asked["response_schema"] = {"type": "array"}
+        assert (await served.http.post("/api/v1/kbs/default/ask", json=asked)).status_code == 400
 
 
 def test_what_may_not_be_read_is_refused_in_this_protocol_too(oai: openai.OpenAI) -> None:
