@@ -198,3 +198,19 @@ def test_a_table_of_contents_is_left_out() -> None:
     found = parse(made(contents, *parts)).text
     assert "...." not in found
     assert all(f"{number} Part {word}" in found for number, word in enumerate("ABCD", 1))
+
+
+@pytest.mark.parametrize("said", ["(anonymous)", "unspecified", "Unknown", "N/A", "--"])
+def test_what_programs_write_for_want_of_an_author_is_no_author(said: str) -> None:
+    def made(author: str) -> bytes:
+        out = io.BytesIO()
+        paper = canvas.Canvas(out, invariant=True)
+        paper.setAuthor(author)
+        paper.setSubject(author)
+        paper.drawString(72, 700, "A page with a few words on it.")
+        paper.save()
+        return out.getvalue()
+
+    assert not {"author", "subject"} & set(PdfParser().parse(made(said), "a.pdf").metadata)
+    named = PdfParser().parse(made("Unknown Pleasures Ltd"), "a.pdf").metadata
+    assert named["author"] == named["subject"] == "Unknown Pleasures Ltd"

@@ -38,6 +38,8 @@ _JUNK_TITLE = re.compile(
     r".*\.(?:docx?|indd|tex|dvi|qxd|pdf|pptx?))$",
     re.I,
 )
+_NOTHING_SAID = re.compile(r"\((?:anonymous|unspecified|unknown|none)\)|(?:unspecified|unknown|none|null|n/a|-+)", re.I)
+"""What programs write where nobody gave an author or subject."""
 _SHOWN_PAGES = 20
 
 
@@ -271,7 +273,7 @@ def _metadata(document: Any) -> dict[str, Scalar | tuple[str, ...]]:
     values: dict[str, Scalar | tuple[str, ...]] = {}
     for key, name in (("Title", "title"), ("Author", "author"), ("Subject", "subject"), ("Keywords", "keywords")):
         text = " ".join(_printable(raw.get(key, "")).split())
-        if text and not (name == "title" and _JUNK_TITLE.match(text)):
+        if text and not _NOTHING_SAID.fullmatch(text) and not (name == "title" and _JUNK_TITLE.match(text)):
             values[name] = text
     for key, name in (("CreationDate", "created"), ("ModDate", "modified")):
         if date := re.match(r"D:(\d{4})(\d{2})(\d{2})", raw.get(key, "")):
