@@ -44,6 +44,7 @@ from bench.tables_understanding import (
     rewriting_table,
     routing_table,
     understanding_table,
+    wordings_table,
 )
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -305,6 +306,8 @@ BENCHES = (
     ),
     # It needs a language model: `python -m bench.rewriting --url ... --model ...`.
     Bench(name="rewriting", title="Follow-up questions", full=None, quick=None, table=rewriting_table),
+    # Likewise: `python -m bench.wordings --data ... --home ... --url ... --model ... --journal ...`.
+    Bench(name="wordings", title="Other words from a model", full=None, quick=None, table=wordings_table),
     # It builds a large base in a home of yours: `python -m bench.answering ../shared/data/stard_law_zh --home DIR`.
     Bench(
         name="answering",

@@ -116,7 +116,7 @@ def understanding_table(result: Row) -> Iterator[str]:
     """Yield the rows of bench/understanding.py."""
     yield (
         "Questions as they are, and those in which a word can be put amiss by rule (a letter, a character of the same "
-        "sound), without and with the steps of understanding.\n"
+        "sound), without and with the steps of understanding. Without the reranker.\n"
     )
     yield "| set | questions | steps | words alone nDCG@10 | whole nDCG@10 | whole recall@10 |"
     yield "|---|---|---|---|---|---|"
@@ -128,6 +128,31 @@ def understanding_table(result: Row) -> Iterator[str]:
                     f"{figures[key]:.3f}" for key in ("lexical ndcg@10", "final ndcg@10", "final recall@10")
                 )
                 yield f"| {row['set']} | {count}, {name} | {how} | {scores} |"
+
+
+def wordings_table(result: Row) -> Iterator[str]:
+    """Yield the rows of bench/wordings.py."""
+    yield (
+        f"Model `{result['model']}`, asked each time and for one thing only. `parts` is over questions that the rules "
+        "would take apart, the others over questions of every kind. Better and worse are by nDCG@10.\n"
+    )
+    yield (
+        "| set | way | questions | nDCG@10 | recall@10 | words used | nDCG@10 there without, with | better, worse "
+        "| replies |"
+    )
+    yield "|---|---|---|---|---|---|---|---|---|"
+    for name, kinds in result["sets"].items():
+        for kind, ways in kinds.items():
+            for way, row in ways.items():
+                there = ", ".join(
+                    _or_nothing(row["where used"][how].get("ndcg@10")) for how in ("as it is", "with them")
+                )
+                replies = ", ".join(f"{count} {state}" for state, count in sorted(row["replies"].items()))
+                yield (
+                    f"| {name} | {way}{' (these)' if kind == 'parts' and way != kind else ''} | {row['questions']} "
+                    f"| {_or_nothing(row.get('ndcg@10'))} | {_or_nothing(row.get('recall@10'))} | {row['words used']} "
+                    f"| {there} | {row['better']}, {row['worse']} | {replies} |"
+                )
 
 
 def _or_nothing(value: float | None) -> str:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import asyncio
 from collections import OrderedDict
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from kaijuan.core.documents import Metadata, Version
@@ -54,6 +54,13 @@ class Holdings:
         default_factory=dict, compare=False, repr=False
     )
     """Values by fields: every question asks for the same few."""
+    _titled: dict[DocumentId, frozenset[str]] = field(default_factory=dict, compare=False, repr=False)
+
+    def titled(self, words: Callable[[str], frozenset[str]]) -> Mapping[DocumentId, frozenset[str]]:
+        """Return the words of each title, which `words` finds; read once, since there may be many thousands."""
+        if len(self._titled) < len(self.documents):
+            self._titled.update((document.document_id, words(document.title)) for document in self.documents)
+        return self._titled
 
     def values(self, names: Collection[str]) -> Iterator[tuple[str, Value]]:
         """Yield (field, value) of these fields, each once, in order of the documents."""

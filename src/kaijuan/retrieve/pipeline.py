@@ -25,7 +25,7 @@ from kaijuan.retrieve.order import Ordered, Tools, ordered
 from kaijuan.retrieve.other_words import in_other_words
 from kaijuan.retrieve.passages import READ_AHEAD, expanded, texts_of
 from kaijuan.retrieve.ports import Query, Reranker, Route
-from kaijuan.retrieve.relevance import FITS, floors, relevance
+from kaijuan.retrieve.relevance import FITS, floors, relevances
 from kaijuan.retrieve.results import Candidate, RouteScore, SearchResult, Trace
 from kaijuan.retrieve.routes.breakers import Breakers
 from kaijuan.retrieve.routes.dense import DenseRoute
@@ -352,16 +352,14 @@ def _judge(
     kept = [item for item in fused if item.id in allowed]
     best = kept[0].score if kept else 0.0
     fit = FITS.get(context.embedder.info.name)
-    candidates = []
-    for rank, item in enumerate(kept, start=1):
-        score = relevance(query, item.routes, lowest, fit)
-        candidates.append(
-            Candidate(
-                chunk_id=item.id,
-                routes=item.routes,
-                fused=RouteScore(rank, item.score),
-                relevance=score,
-                fate=fate(item, best, score, context.settings) if request.cut else USED,
-            )
+    scores = relevances(query, [item.routes for item in kept], lowest, fit)
+    return [
+        Candidate(
+            chunk_id=item.id,
+            routes=item.routes,
+            fused=RouteScore(rank, item.score),
+            relevance=score,
+            fate=fate(item, best, score, context.settings) if request.cut else USED,
         )
-    return candidates
+        for rank, (item, score) in enumerate(zip(kept, scores, strict=True), start=1)
+    ]

@@ -37,13 +37,24 @@ def floors(lists: Mapping[str, Sequence[Hit]]) -> dict[str, float]:
 
 def relevance(query: Query, routes: Mapping[str, RouteScore], lowest: Mapping[str, float], fit: Fit | None) -> float:
     """Return the probability that the chunk is relevant. A route that did not list it counts with its floor."""
+    return relevances(query, [routes], lowest, fit)[0]
+
+
+def relevances(
+    query: Query, several: Sequence[Mapping[str, RouteScore]], lowest: Mapping[str, float], fit: Fit | None
+) -> list[float]:
+    """Return `relevance` for each of several chunks of one search."""
     if fit is None:
-        return UNKNOWN
-    found = [standing.score for name, standing in routes.items() if name == "dense" or is_foreign(name)]
+        return [UNKNOWN] * len(several)
     # Where all documents are in other languages, the list in the question's own is empty and has no floor.
-    foreign = max((score for name, score in lowest.items() if is_foreign(name)), default=0.0)
-    cosine = max(found, default=lowest.get("dense", 0.0) or foreign)
-    lexical = routes["lexical"].score if "lexical" in routes else 0.0
+    floor = lowest.get("dense", 0.0) or max((score for name, score in lowest.items() if is_foreign(name)), default=0.0)
     weight = sum(query.weights.values()) or 1.0
+    return [_relevance(routes, floor, weight, fit) for routes in several]
+
+
+def _relevance(routes: Mapping[str, RouteScore], floor: float, weight: float, fit: Fit) -> float:
+    found = [standing.score for name, standing in routes.items() if name == "dense" or is_foreign(name)]
+    cosine = max(found, default=floor)
+    lexical = routes["lexical"].score if "lexical" in routes else 0.0
     logit = fit.cosine * cosine + fit.density * lexical / weight + fit.constant
     return round(1.0 / (1.0 + math.exp(-max(-30.0, min(30.0, logit)))), 6)

@@ -6,7 +6,6 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from dataclasses import fields, is_dataclass
 from enum import Enum
-from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING
 from urllib.parse import unquote, urlsplit
@@ -36,6 +35,8 @@ SCORE_DECIMALS = 6
 BOX_DECIMALS = 2
 TIME_DECIMALS = 3
 _AS_IT_IS = frozenset({str, int, float, bool, type(None)})
+_NAMES: dict[type, tuple[str, ...]] = {}
+"""Fields by dataclass: to ask for them takes as long as to read them."""
 
 
 def plain(value: object) -> object:  # noqa: PLR0911 one return a kind of value
@@ -60,12 +61,10 @@ def plain(value: object) -> object:  # noqa: PLR0911 one return a kind of value
 
 def fields_of(value: object) -> Json:
     """Return a dataclass's fields as JSON would have them."""
-    return {name: plain(getattr(value, name)) for name in _names(type(value))}
-
-
-@cache
-def _names(kind: type) -> tuple[str, ...]:
-    return tuple(field.name for field in fields(kind))
+    kind = type(value)
+    if kind not in _NAMES:
+        _NAMES[kind] = tuple(field.name for field in fields(value))  # type: ignore[arg-type]
+    return {name: plain(getattr(value, name)) for name in _NAMES[kind]}
 
 
 def path_of(source: str) -> str | None:

@@ -34,7 +34,7 @@ class E5Words:
     def _file(self) -> E5File:
         return E5File(bundled_model())
 
-    @property
+    @cached_property
     def _tokenizer(self) -> E5Tokenizer:
         digest = self._file.digest()
         with _LOADING:

@@ -13,7 +13,7 @@ import numpy as np
 import numpy.typing as npt
 
 from kaijuan.retrieve.ports import Words
-from kaijuan.retrieve.rerank.terms import Asked, Floats, Numbers, Text, negated
+from kaijuan.retrieve.rerank.terms import Asked, Floats, Numbers, Text, among, negated
 
 FEATURES = (
     *("fused", "fused_gap", "dense", "dense_gap", "dense_listed", "lexical", "lexical_listed", "agreement"),
@@ -184,28 +184,20 @@ def _rarest(held: npt.NDArray[np.bool_], rare: Floats) -> Floats:
     return held[:, int(np.argmax(np.where(known, rare, -1.0)))].astype(np.float64)
 
 
-def _among(wanted: Numbers, there: Numbers) -> npt.NDArray[np.bool_]:
-    """Say of each number wanted whether it is among those there, which ascend: several times faster than `np.isin`."""
-    if not len(there):
-        return np.zeros(len(wanted), dtype=np.bool_)
-    at = np.minimum(np.searchsorted(there, wanted), len(there) - 1)
-    return np.asarray(there[at] == wanted)
-
-
 def _pair_share(asked: Asked, text: Text) -> float:
-    return float(_among(asked.pairs, text.pairs).mean()) if len(asked.pairs) else 0.0
+    return float(among(asked.pairs, text.pairs).mean()) if len(asked.pairs) else 0.0
 
 
 def _held_share(asked: Asked, words: Numbers) -> float:
     total = float(asked.weights.sum())
-    return float(asked.weights[_among(asked.words, words)].sum()) / total if total and len(words) else 0.0
+    return float(asked.weights[among(asked.words, words)].sum()) / total if total and len(words) else 0.0
 
 
 def _title_only(asked: Asked, row: npt.NDArray[np.bool_], candidate: Facts) -> float:
     """Return the share of the question that title or headings hold and the text does not."""
     if not (len(candidate.title) or len(candidate.path)):
         return 0.0
-    above = _among(asked.words, candidate.title) | _among(asked.words, candidate.path)
+    above = among(asked.words, candidate.title) | among(asked.words, candidate.path)
     total = float(asked.weights.sum())
     return float(asked.weights[above & ~row].sum()) / total if total else 0.0
 
@@ -248,8 +240,9 @@ def _polarity(asked: Asked, places: tuple[Numbers, Numbers], candidate: Facts) -
         return 1.0
     denied = negated(candidate.text)[at]
     agrees = denied == asked.denied[terms]
-    found = np.unique(terms)
-    fitting = np.unique(terms[agrees])
+    found, fitting = np.zeros((2, len(asked.weights)), dtype=np.bool_)
+    found[terms] = True
+    fitting[terms[agrees]] = True
     total = float(asked.weights[found].sum())
     return float(asked.weights[fitting].sum()) / total if total else 1.0
 

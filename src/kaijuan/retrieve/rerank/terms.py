@@ -110,9 +110,17 @@ def _weight(key: str, kind: TermKind) -> float:
     return math.sqrt(min(length, 2 * _LONG) / _LONG)
 
 
+def among(wanted: Numbers, there: Numbers) -> npt.NDArray[np.bool_]:
+    """Say of each number wanted whether it is among those there, which ascend: several times faster than `np.isin`."""
+    if not len(there):
+        return np.zeros(len(wanted), dtype=np.bool_)
+    at = np.minimum(np.searchsorted(there, wanted), len(there) - 1)
+    return np.asarray(there[at] == wanted)
+
+
 def negated(text: Text) -> npt.NDArray[np.bool_]:
     """Say of each word whether one of the two before it denies it."""
-    denials = np.isin(text.words, NEGATIONS)
+    denials = among(text.words, NEGATIONS)
     result = np.zeros(len(denials), dtype=np.bool_)
     result[1:] |= denials[:-1]
     result[2:] |= denials[:-2]

@@ -10,7 +10,7 @@ from kaijuan.core.ids import DocumentId
 from kaijuan.core.text.analyse import TermKind, analyse
 from kaijuan.core.text.bm25 import idf
 from kaijuan.index.ports import Hit, Index
-from kaijuan.retrieve.holdings import Holding, Holdings
+from kaijuan.retrieve.holdings import Holdings
 from kaijuan.retrieve.ports import Query
 
 MOST_DOCUMENTS = 5
@@ -45,7 +45,7 @@ class DocumentRoute:
         if not 1 < len(documents) <= _MOST_LISTED:
             return []
         asked = _words(text)
-        titles = {document.document_id: _words(_said(document)) for document in documents}
+        titles = self._holdings.titled(_words)
         holders = Counter(word for words in titles.values() for word in words)
         scores: list[tuple[float, DocumentId]] = []
         for id, words in titles.items():
@@ -55,10 +55,6 @@ class DocumentRoute:
             if share >= NAMED:
                 scores.append((share * sum(weights[word] for word in words & asked), id))
         return [id for _, id in sorted(scores, key=lambda item: (-item[0], item[1]))[:MOST_DOCUMENTS]]
-
-
-def _said(document: Holding) -> str:
-    return document.title
 
 
 def _words(text: str) -> frozenset[str]:

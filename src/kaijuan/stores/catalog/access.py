@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Mapping
 
-from sqlalchemy import Connection, delete, select, update
+from sqlalchemy import Connection, bindparam, delete, select, update
 
 from kaijuan.core.identity import FOLDER, Role
 from kaijuan.core.ids import ChunkId, DocumentId, KbId, document_id
@@ -28,6 +28,11 @@ _PAST_FOLDERS = FOLDER[:-1] + chr(ord(FOLDER[-1]) + 1)
 _PLACES = select(
     _chunks.c.id, _versions.c.document_id, _versions.c.kb_id, _versions.c.valid_from, _versions.c.valid_to
 ).join_from(_chunks, _versions, _versions.c.id == _chunks.c.version_id)
+_FIRST_BOUND = (
+    select(_bindings.c.resource, _bindings.c.principal)
+    .where(_bindings.c.kb_id == bindparam("kb"), _bindings.c.role != Role.AUDITOR.value)
+    .limit(_FEW + 1)
+)
 _SOURCES = select(tables.document.c.id, tables.document.c.source)
 
 
@@ -114,14 +119,14 @@ def authorise(
 
 def _bound(connection: Connection, kb: KbId, documents: Collection[DocumentId]) -> Iterator[tuple[str, str]]:
     """Yield (resource, principal) of the base, its folders and these documents, and perhaps of others: the readers."""
-    query = select(_bindings.c.resource, _bindings.c.principal).where(
-        _bindings.c.kb_id == kb, _bindings.c.role != Role.AUDITOR.value
-    )
     # Most bases have few bindings; reading all of them is several times quicker than asking for a hundred documents.
-    few = connection.execute(query.limit(_FEW + 1)).all()
+    few = connection.execute(_FIRST_BOUND, {"kb": kb}).all()
     if len(few) <= _FEW:
         yield from ((row[0], row[1]) for row in few)
         return
+    query = select(_bindings.c.resource, _bindings.c.principal).where(
+        _bindings.c.kb_id == kb, _bindings.c.role != Role.AUDITOR.value
+    )
     folders = query.where(_bindings.c.resource >= FOLDER, _bindings.c.resource < _PAST_FOLDERS)
     yield from ((row[0], row[1]) for row in connection.execute(folders))
     for batch in batches([kb, *documents]):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from sqlalchemy import Connection, select, update
+from sqlalchemy import Connection, bindparam, select, update
 
 from kaijuan.core.ids import KbId, stable_id
 from kaijuan.errors import NotFoundError
@@ -13,6 +13,9 @@ from kaijuan.stores.catalog.connection import insert_missing
 
 EVERYBODY = "all"
 _bases = tables.knowledge_base
+# Built once: every request asks for its base first.
+_NAMED = select(_bases).where(_bases.c.tenant_id == bindparam("tenant"), _bases.c.name == bindparam("name"))
+_BY_ID = select(_bases).where(_bases.c.id == bindparam("kb"))
 
 
 def create_kb(connection: Connection, tenant: str, name: str, now: float) -> KnowledgeBase:
@@ -36,8 +39,7 @@ def create_kb(connection: Connection, tenant: str, name: str, now: float) -> Kno
 
 def kb(connection: Connection, tenant: str, name: str) -> KnowledgeBase:
     """Return the base of that name, or raise NotFoundError."""
-    query = select(_bases).where(_bases.c.tenant_id == tenant, _bases.c.name == name)
-    row = connection.execute(query).one_or_none()
+    row = connection.execute(_NAMED, {"tenant": tenant, "name": name}).one_or_none()
     if row is None:
         raise NotFoundError(f"There is no knowledge base called {name!r}.", hint="`kaijuan add` makes it.")
     return rows.kb_of(row)
@@ -45,7 +47,7 @@ def kb(connection: Connection, tenant: str, name: str) -> KnowledgeBase:
 
 def kb_by_id(connection: Connection, kb: KbId) -> KnowledgeBase:
     """Return a base, or raise NotFoundError."""
-    row = connection.execute(select(_bases).where(_bases.c.id == kb)).one_or_none()
+    row = connection.execute(_BY_ID, {"kb": kb}).one_or_none()
     if row is None:
         raise NotFoundError(f"There is no knowledge base with the id {kb!r}.")
     return rows.kb_of(row)

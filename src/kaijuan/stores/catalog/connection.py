@@ -114,7 +114,7 @@ def rows_with(
         size = next(length for length in _LENGTHS if length >= len(batch))
         padded = batch + [batch[-1]] * (size - len(batch))
         names = (f"value{number}" for number in range(size))
-        yield from connection.execute(_among(query, column, size), given | dict(zip(names, padded, strict=True)))
+        yield from connection.execute(_among(query, column, size), given | dict(zip(names, padded, strict=True))).all()
 
 
 @lru_cache(maxsize=64)

@@ -226,8 +226,8 @@ def blocks_of(connection: Connection, version: VersionId, within: Sequence[Span]
     found: dict[str, Block] = {}
     for span in merge(span for span in within if len(span)):
         # One statement, built once: a query with as many conditions as spans would be compiled anew for every number.
-        for row in connection.execute(_SHARING, {"version": version, "start": span.start, "stop": span.end}):
-            found[row.id] = rows.block_of(row)
+        for row in connection.execute(_SHARING, {"version": version, "start": span.start, "stop": span.end}).all():
+            found[row[0]] = rows.block_of(row)
     return sorted(found.values(), key=lambda block: block.ordinal)
 
 

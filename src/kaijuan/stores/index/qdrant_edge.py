@@ -240,17 +240,18 @@ class Shard:
         # Without a corpus the engine would count deleted points too, until the next optimise.
         params = vendor.SearchParams(idf=vendor.IdfParams(corpus=corpus))
         condition = compile_filter(self._needed(where))
-        rows = self.rows()
         for terms in several:
-            if not terms:
-                yield []
-                continue
-            query = vendor.Query.Nearest(vendor.SparseVector(list(terms), list(terms.values())), using="lexical")
+            yield self._lexical(terms, k, condition, params) if terms else []
 
-            def fetch(limit: int, query: vendor.Query.Nearest = query) -> list[vendor.ScoredPoint]:
-                return self._inner.query(vendor.QueryRequest(limit=limit, query=query, filter=condition, params=params))
+    def _lexical(
+        self, terms: Mapping[int, float], k: int, condition: vendor.Filter, params: vendor.SearchParams
+    ) -> list[Hit]:
+        query = vendor.Query.Nearest(vendor.SparseVector(list(terms), list(terms.values())), using="lexical")
 
-            yield [hit for hit in _best(fetch, k, rows, ranking.lexical_score) if hit.score > 0]
+        def fetch(limit: int) -> list[vendor.ScoredPoint]:
+            return self._inner.query(vendor.QueryRequest(limit=limit, query=query, filter=condition, params=params))
+
+        return [hit for hit in _best(fetch, k, self.rows(), ranking.lexical_score) if hit.score > 0]
 
     def page(self, after: ChunkId | None, limit: int, where: Filter) -> tuple[list[PointHeader], ChunkId | None]:
         """Return up to `limit` headers from id `after` on (itself included), and where the next page starts."""
