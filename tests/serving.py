@@ -15,6 +15,7 @@ from fastapi import FastAPI
 
 from kaijuan import Kaijuan
 from kaijuan.config import Config
+from kaijuan.core.chat import ChatModel
 from kaijuan.core.identity import Action, Role
 from kaijuan.server.app import make_app
 from kaijuan.server.running import listen, make_http
@@ -103,9 +104,9 @@ class Served:
 
 
 @asynccontextmanager
-async def in_process(home: Path, config: Config | None = None) -> AsyncIterator[Served]:
+async def in_process(home: Path, config: Config | None = None, chat: ChatModel | None = None) -> AsyncIterator[Served]:
     """Serve a home within the process: no port, no thread, the whole application."""
-    engine = Kaijuan(home, config=config or config_of(), embedder=HashEmbedder())
+    engine = Kaijuan(home, config=config or config_of(), embedder=HashEmbedder(), chat=chat)
     app = make_app(engine, host="127.0.0.1")
     transport = httpx.ASGITransport(app, raise_app_exceptions=False)
     async with _living(app), httpx.AsyncClient(transport=transport, base_url="http://127.0.0.1") as http:

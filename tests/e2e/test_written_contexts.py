@@ -218,3 +218,32 @@ async def test_the_model_may_cut_a_document_too(tmp_path: Path) -> None:
     async with base(tmp_path / "other", None, "judged", "off") as engine:
         with pytest.raises(UsageError, match="needs a language model"):
             await engine.add(str(path))
+
+
+async def test_a_copy_of_the_home_pays_for_nothing_again(tmp_path: Path, document: Path) -> None:
+    async with base(tmp_path / "home", ScriptedChat(sentences), index="edge") as engine:
+        await engine.add(str(document))
+        await engine.write_contexts()
+        await engine.back_up(tmp_path / "copy")
+    silent = ScriptedChat(sentences)
+    async with base(tmp_path / "again", silent, index="edge") as engine:
+        await engine.restore(tmp_path / "copy")
+        assert all("Quintessa" in one for one in await said(engine))
+        rewrite(document, TEXT.replace("rule 8", "rule 88"))
+        await engine.add(str(document))
+        assert [("Quintessa" in one) for one in await said(engine)] == [True] * 7 + [False]
+        assert (await engine.plan_contexts()).passages == 1
+        assert silent.asked == []
+
+
+async def test_what_no_snapshot_has_is_forgotten_with_it(tmp_path: Path, document: Path) -> None:
+    async with base(tmp_path / "home", ScriptedChat(sentences)) as engine:
+        await engine.add(str(document))
+        await engine.write_contexts()
+        removed = await engine.remove_and_prove("handbook.md")
+        (told,) = [one for one in removed.proof.remains if one.where.startswith("cache/written.db")]
+        assert "purged" in told.until
+        await engine.gc()
+        assert list(engine.written.owners()), "an earlier snapshot still has the document"
+        await engine.purge("handbook.md")
+        assert list(engine.written.owners()) == []

@@ -11,6 +11,7 @@ import typer
 from kaijuan.cli import screen
 from kaijuan.cli.options import Json, session_of
 from kaijuan.errors import UsageError
+from kaijuan.verbs.context_shapes import plan_shape, written_shape
 
 if TYPE_CHECKING:
     from kaijuan.jobs.context_plan import ContextPlan
@@ -46,7 +47,7 @@ def contexts(
             with _counting(plan.passages) as wrote:
                 done = base.write_contexts(words or None, wrote=wrote)
     if session.json:
-        screen.show_json({"plan": _plan(plan), "done": _done(done) if done else None})
+        screen.show_json({"plan": plan_shape(plan), "done": written_shape(done) if done else None})
     elif done is not None:
         _show_done(done)
     if done is not None and done.failed:
@@ -93,30 +94,3 @@ def _counting(total: int) -> Iterator[Callable[[int, int], None]]:
         yield lambda done, failed: bar.update(
             task, completed=done, description=f"writing, {failed} failed" if failed else "writing"
         )
-
-
-def _plan(plan: ContextPlan) -> dict[str, object]:
-    return {
-        "model": plan.model,
-        "documents": plan.documents,
-        "passages": plan.passages,
-        "known": plan.known,
-        "requests": plan.requests,
-        "prompt_tokens": plan.prompt_tokens,
-        "completion_tokens": plan.completion_tokens,
-        "cost": plan.cost,
-        "unpublished": [version.source for version in plan.stale],
-    }
-
-
-def _done(done: WrittenContexts) -> dict[str, object]:
-    return {
-        "written": done.written,
-        "failed": done.failed,
-        "why": done.why,
-        "prompt_tokens": done.usage.prompt_tokens,
-        "completion_tokens": done.usage.completion_tokens,
-        "cost": done.usage.cost,
-        "snapshot": done.report.snapshot if done.report else None,
-        "updated": done.report.updated if done.report else 0,
-    }

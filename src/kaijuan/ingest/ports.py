@@ -225,6 +225,9 @@ class WrittenShelf(Protocol):
     def owners(self) -> Collection[str]:
         """Return the documents that something is kept of."""
 
+    def of(self, owner: str) -> Mapping[str, str]:
+        """Return what is kept of a document, by key."""
+
     def close(self) -> None:
         """Release the store. Twice is fine."""
 

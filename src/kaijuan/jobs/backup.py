@@ -20,6 +20,7 @@ from kaijuan.errors import CorruptStoreError, NotFoundError, StoreError, UsageEr
 from kaijuan.index.catalog import KnowledgeBase
 from kaijuan.index.ports import BlobStore, CopiesSpaces
 from kaijuan.index.sparse_copy import copy_tree
+from kaijuan.ingest.ports import WrittenShelf
 from kaijuan.jobs.health import bytes_of
 from kaijuan.jobs.lease import held
 from kaijuan.jobs.run import Ingest
@@ -33,6 +34,16 @@ _PIECE = 2**20
 Told = Callable[[int, int], None]
 BlobsIn = Callable[[Path], BlobStore]
 """Opens the blob store of a home."""
+ShelfIn = Callable[[Path], WrittenShelf]
+"""Opens what language models wrote, of a home."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StoresIn:
+    """What opens the stores of a home that are copied entry by entry."""
+
+    blobs: BlobsIn
+    shelf: ShelfIn
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -59,7 +70,7 @@ class BackedUp:
     backup: BackUp
 
 
-async def back_up(ingest: Ingest, home: Path, target: Path, blobs_in: BlobsIn, told: Told) -> BackedUp:
+async def back_up(ingest: Ingest, home: Path, target: Path, stores: StoresIn, told: Told) -> BackedUp:
     """Copy a home to a folder that is not there; it appears whole or not at all. BusyError while a run is under way."""
     if await asyncio.to_thread(target.exists):
         raise UsageError(f"{target} is there already.", hint="Choose a folder that is not.")
@@ -73,7 +84,7 @@ async def back_up(ingest: Ingest, home: Path, target: Path, blobs_in: BlobsIn, t
                     ingest.catalog, kb.id, ingest.owner(), clock=ingest.clock, seconds=ingest.settings.lease_seconds
                 )
                 await leases.enter_async_context(lease)
-            backup = await _copied(ingest, home, part, bases, blobs_in, told)
+            backup = await _copied(ingest, home, part, bases, stores, told)
         await asyncio.to_thread(_finish, part, target, backup)
     except OSError as error:
         raise StoreError(f"{target} cannot be written: {error.strerror or error}.") from error
@@ -83,7 +94,7 @@ async def back_up(ingest: Ingest, home: Path, target: Path, blobs_in: BlobsIn, t
 
 
 async def _copied(
-    ingest: Ingest, home: Path, part: Path, bases: list[KnowledgeBase], blobs_in: BlobsIn, told: Told
+    ingest: Ingest, home: Path, part: Path, bases: list[KnowledgeBase], stores: StoresIn, told: Told
 ) -> BackUp:
     await ingest.catalog.copy_to(part / _CATALOG)
     ingest.reached("copy_catalog")
@@ -96,7 +107,8 @@ async def _copied(
             await ingest.indexes.copy_space(name, part / "index")
             spaces.append(name)
             ingest.reached("copy_space")
-    count = await _copy_blobs(ingest.blobs, blobs_in(part), sorted(await ingest.catalog.referenced_blobs()), told)
+    await asyncio.to_thread(_copy_shelf, stores.shelf(home), stores.shelf(part))
+    count = await _copy_blobs(ingest.blobs, stores.blobs(part), sorted(await ingest.catalog.referenced_blobs()), told)
     with suppress(FileNotFoundError):
         await asyncio.to_thread(shutil.copy2, home / _CONFIG, part / _CONFIG)
     return BackUp(
@@ -106,6 +118,14 @@ async def _copied(
         spaces=tuple(spaces),
         catalog_hash=await asyncio.to_thread(_hash_of, part / _CATALOG),
     )
+
+
+def _copy_shelf(source: WrittenShelf, target: WrittenShelf) -> None:
+    """Copy what was paid for: texts that are kept are used when documents are next cut."""
+    for owner in source.owners():
+        target.keep(owner, source.of(owner))
+    for shelf in (source, target):
+        shelf.close()
 
 
 async def _copy_blobs(source: BlobStore, target: BlobStore, names: list[str], told: Told) -> int:
@@ -152,7 +172,7 @@ def read_backup(source: Path) -> BackUp:
     return found
 
 
-async def restore(source: Path, home: Path, blobs_in: BlobsIn, told: Told) -> BackedUp:
+async def restore(source: Path, home: Path, stores: StoresIn, told: Told) -> BackedUp:
     """Make a home from a backup, all of it or none: every hash is compared. UsageError where there is one already."""
     backup = read_backup(source)
     if await asyncio.to_thread(_is_taken, home):
@@ -167,11 +187,12 @@ async def restore(source: Path, home: Path, blobs_in: BlobsIn, told: Told) -> Ba
             await asyncio.to_thread(shutil.copy2, source / _CONFIG, part / _CONFIG)
         if (source / "index").is_dir():
             await asyncio.to_thread(copy_tree, source / "index", part / "index")
-        stored = blobs_in(source)
+        stored = stores.blobs(source)
         names = [name async for name in stored.names()]
         if len(names) < backup.blobs:
             raise CorruptStoreError(f"The backup lacks {backup.blobs - len(names)} blobs.", hint="Use an earlier one.")
-        await _copy_blobs(stored, blobs_in(part), names, told)
+        await _copy_blobs(stored, stores.blobs(part), names, told)
+        await asyncio.to_thread(_copy_shelf, stores.shelf(source), stores.shelf(part))
         await asyncio.to_thread(_put_in_place, part, home)
     except OSError as error:
         raise StoreError(f"{home} cannot be written: {error.strerror or error}.") from error

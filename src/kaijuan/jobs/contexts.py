@@ -13,8 +13,10 @@ from kaijuan import telemetry
 from kaijuan.core.chat import NOTHING, ChatModel, Usage
 from kaijuan.core.chat_forms import fill
 from kaijuan.core.documents import Version
+from kaijuan.core.ids import DocumentId
 from kaijuan.errors import ModelError, ModelRefusedError
-from kaijuan.index.catalog import ItemState, KnowledgeBase, RunItem
+from kaijuan.index.catalog import Catalog, ItemState, KnowledgeBase, RunItem
+from kaijuan.ingest.ports import WrittenShelf
 from kaijuan.jobs.change import Tell
 from kaijuan.jobs.context_plan import Batch, Material, batches
 from kaijuan.jobs.report import RunReport, Tally
@@ -124,6 +126,12 @@ async def _asked(chat: ChatModel, batch: Batch) -> _Found:
         # Which sentence belongs to which passage cannot be told any more.
         return {}, filled.usage
     return {key: one for key, one in zip(batch.keys, said, strict=True) if one}, filled.usage
+
+
+async def forget_gone(catalog: Catalog, shelf: WrittenShelf) -> int:
+    """Drop what is kept of documents that no base of the home has any more; return how many texts."""
+    gone = [owner for owner in shelf.owners() if not await catalog.history(DocumentId(owner))]
+    return shelf.forget(gone)
 
 
 async def publish(

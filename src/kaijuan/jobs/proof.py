@@ -270,6 +270,10 @@ def _until(place: str, purged: bool) -> str:
         return "the next `kaijuan rebuild`: an engine frees deleted points later"
     if place.startswith("catalog.db"):
         return "the next `kaijuan purge`: it compacts the file" if not purged else "nobody knows: report this"
+    if place.startswith("cache/written.db"):
+        return (
+            "they are purged, or `kaijuan gc` when no snapshot has them" if not purged else "nobody knows: report this"
+        )
     if place.startswith("cache/"):
         return "the cache's own limit; the folder may be deleted"
     return "the snapshots that need it are dropped" if not purged else "nobody knows: report this"

@@ -11,10 +11,10 @@ from pathlib import Path
 from kaijuan import registry
 from kaijuan.index.ports import BlobStore
 from kaijuan.jobs import backup
-from kaijuan.jobs.backup import BackedUp
+from kaijuan.jobs.backup import BackedUp, StoresIn
 from kaijuan.jobs.health import bytes_of
 from kaijuan.jobs.report import Progress, Stage
-from kaijuan.verbs.wiring import ProgressCallback, Wired
+from kaijuan.verbs.wiring import ProgressCallback, Wired, shelf_in
 
 
 class BackingUp(Wired):
@@ -27,13 +27,13 @@ class BackingUp(Wired):
         """
         await self._kb()
         told = partial(_told, progress)
-        return await backup.back_up(self._ingest(), self.home, _folder(path), self._blobs_in, told)
+        return await backup.back_up(self._ingest(), self.home, _folder(path), self._stores_in, told)
 
     async def restore(self, path: str | os.PathLike[str], *, progress: ProgressCallback | None = None) -> BackedUp:
         """Make this home, which must be empty, from a backup. All of it or none; every hash is compared."""
         self._check_open()
         source = await asyncio.to_thread(_folder(path).resolve)
-        return await backup.restore(source, self.home, self._blobs_in, partial(_told, progress))
+        return await backup.restore(source, self.home, self._stores_in, partial(_told, progress))
 
     async def check_backup(self, path: str | os.PathLike[str], *, progress: ProgressCallback | None = None) -> BackedUp:
         """Compare every hash of a backup, as restoring it would; CorruptStoreError names what is wrong first."""
@@ -53,6 +53,10 @@ class BackingUp(Wired):
             ]
 
         return sorted(await asyncio.to_thread(look), key=lambda one: one.backup.made_at)
+
+    @property
+    def _stores_in(self) -> StoresIn:
+        return StoresIn(blobs=self._blobs_in, shelf=shelf_in)
 
     def _blobs_in(self, home: Path) -> BlobStore:
         made: BlobStore = registry.load("blobs", self.config.stores.blobs)(home / "blobs")

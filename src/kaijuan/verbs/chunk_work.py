@@ -10,7 +10,7 @@ from kaijuan.core import arguments
 from kaijuan.core.arguments import Moment, Targets
 from kaijuan.core.chunk_work import Wish, WorkKind
 from kaijuan.core.documents import Version
-from kaijuan.core.ids import ChunkId, DocumentId
+from kaijuan.core.ids import ChunkId
 from kaijuan.core.spans import Span
 from kaijuan.errors import UsageError
 from kaijuan.index.catalog import KnowledgeBase
@@ -145,7 +145,7 @@ class ChunkWorking(Wired):
         versions = await self._described(kb, documents)
         material = self._material()
         assert self.chat is not None  # _material has looked
-        self.written.forget(await self._gone())
+        await contexts.forget_gone(self.catalog, self.written)
         done = await contexts.write(self.chat, material, versions, wrote)
         plan = await planned(material, versions, input_price=0, output_price=0)
         if plan.stale:
@@ -172,10 +172,6 @@ class ChunkWorking(Wired):
         if self.chat is None:
             raise UsageError("No language model is configured.", hint="Name one under [chat]: url, model, key.")
         return Material(catalog=self.catalog, blobs=self.blobs, shelf=self.written, info=self.chat.info)
-
-    async def _gone(self) -> builtins.list[str]:
-        """Return the documents that sentences are kept of and that no base of the home has any more."""
-        return [owner for owner in self.written.owners() if not await self.catalog.history(DocumentId(owner))]
 
     async def _footing(self, chunks: Sequence[str]) -> Footing:
         return await footing(self.catalog, self.blobs, await self._kb(), self._principals, chunks)

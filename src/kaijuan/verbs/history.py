@@ -14,7 +14,7 @@ from kaijuan.core.documents import Version
 from kaijuan.core.snapshots import SnapshotTag
 from kaijuan.errors import UsageError
 from kaijuan.index.catalog import KnowledgeBase
-from kaijuan.jobs import archive, retention
+from kaijuan.jobs import archive, contexts, retention
 from kaijuan.jobs.archive import Archived
 from kaijuan.jobs.history import SnapshotDiff, compare, publish_again, versions_at
 from kaijuan.jobs.report import Progress, RunReport, Stage
@@ -69,7 +69,9 @@ class Remembering(Wired):
         settings = self.config.retention
         if dry_run:
             return await retention.plan(self.catalog, kb, settings, self._clock())
-        return await retention.collect(self._ingest(), kb, settings)
+        report = await retention.collect(self._ingest(), kb, settings)
+        await contexts.forget_gone(self.catalog, self.written)
+        return report
 
     async def export(
         self, path: str | os.PathLike[str], *, force: bool = False, progress: ProgressCallback | None = None

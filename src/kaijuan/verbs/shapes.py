@@ -387,6 +387,9 @@ def chunk_line(chunk: Chunk) -> Json:
         "tokens": chunk.tokens,
         "strategy": chunk.strategy,
         "mark": chunk.mark,
+        "origin": chunk.origin,
+        "search_text": chunk.search_text,
+        "context": chunk.context,
     }
 
 

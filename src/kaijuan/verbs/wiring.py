@@ -115,7 +115,7 @@ class Wired:
         self._trials: set[asyncio.Future[None]] = set()
         """Searches that nobody waits for."""
         self.texts = TextShelf(self.blobs)
-        self.written: WrittenShelf = registry.load("written", "sqlite")(place / "cache" / "written.db")
+        self.written = shelf_in(place)
         """What language models wrote about documents while they were cut."""
         self.answers: Remembered | None = make_answer_cache(self.config.answer_cache, place / "cache", self._clock)
         """Answers given before; None where the settings want none."""
@@ -411,6 +411,12 @@ def viewed(
     if principals is not None:
         view._principals = frozenset(principals)
     return view
+
+
+def shelf_in(home: Path) -> WrittenShelf:
+    """Open what language models wrote about documents, of a home."""
+    made: WrittenShelf = registry.load("written", "sqlite")(home / "cache" / "written.db")
+    return made
 
 
 def make_answer_cache(settings: AnswerCacheSettings, cache: Path, clock: Callable[[], float]) -> Remembered | None:

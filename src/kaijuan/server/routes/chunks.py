@@ -9,8 +9,10 @@ from fastapi import APIRouter, Path, Query
 from pydantic import BaseModel, ConfigDict, Field
 
 from kaijuan.engine import Kaijuan
+from kaijuan.errors import UsageError
 from kaijuan.jobs.rework import Worked
-from kaijuan.server.service import Caller, Reading, Reply, The, Writing, by
+from kaijuan.server.service import Caller, Managing, Reading, Reply, The, Writing, by
+from kaijuan.verbs.context_shapes import plan_shape, written_shape
 from kaijuan.verbs.shapes import Json, chunk_line, fields_of, plain, run_shape, version_shape
 
 router = APIRouter(tags=["chunks"])
@@ -48,6 +50,15 @@ class Aliases(Work):
     """Questions by which a chunk is found too."""
 
     questions: list[Word] = Field(min_length=1, max_length=100)
+
+
+class Sentences(BaseModel):
+    """What may be asked of the language model, which costs money: no more requests than the plan told."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    requests: int = Field(ge=0, description="As the plan told; refused where it would take more by now.")
+    documents: list[Word] | None = Field(default=None, max_length=1000, description="All where none.")
 
 
 @router.get("/kbs/{kb}/chunks/{id}")
@@ -111,6 +122,28 @@ async def exclude(body: Chosen, base: Writing, who: Caller, service: The) -> Rep
 async def restore(body: Chosen, base: Writing, who: Caller, service: The) -> Reply:
     """Undo what was done to chunks, named by chunk or by the beginning of the work's id."""
     return await _done(service, base, lambda: base.restore_chunks(body.chunks, by=by(who), note=body.note))
+
+
+@router.get("/kbs/{kb}/contexts")
+async def contexts(
+    base: Writing, document: Annotated[list[str] | None, Query(max_length=1000, description="All where none.")] = None
+) -> Reply:
+    """Say what the language model would be asked for sentences that tell where passages are from, and what that would
+    cost. Asks nobody."""
+    return Reply(plan_shape(await base.plan_contexts(document or None)))
+
+
+@router.post("/kbs/{kb}/contexts")
+async def write_contexts(body: Sentences, base: Managing, service: The) -> Reply:
+    """Let the language model write these sentences and publish them. What was written stays if it is stopped."""
+    async with service.tickets.lock(base.tenant, base.kb_name):
+        plan = await base.plan_contexts(body.documents)
+        if plan.requests > body.requests:
+            raise UsageError(
+                f"The language model would be asked {plan.requests:,} times, not {body.requests:,}.",
+                hint="GET the plan, look at its cost, and give its number of requests.",
+            )
+        return Reply(written_shape(await base.write_contexts(body.documents)))
 
 
 async def _done(service: The, base: Kaijuan, work: Callable[[], Awaitable[Worked]]) -> Reply:

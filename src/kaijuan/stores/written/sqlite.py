@@ -87,6 +87,13 @@ class SqliteWritten:
         found = self._run(lambda connection: connection.execute("SELECT DISTINCT owner FROM written").fetchall())
         return [owner for (owner,) in found or () if owner]
 
+    def of(self, owner: str) -> Mapping[str, str]:
+        """Return what is kept of a document, by key."""
+        if self._connection is None and not self._path.exists():
+            return {}
+        query = "SELECT key, said FROM written WHERE owner = ?"
+        return self._run(lambda connection: dict(connection.execute(query, (owner,)).fetchall())) or {}
+
     def close(self) -> None:
         """Close the file. Twice is fine."""
         with self._lock:

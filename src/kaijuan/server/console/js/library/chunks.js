@@ -38,6 +38,7 @@ export function chunkList(kb, view, { pointed, mayWrite, signal }) {
         "button",
         { type: "button", class: "chunk-body", on: { click: choose } },
         h("span", { class: "chunk-head" }, h("strong", {}, `${at + 1}`), h("span", { class: "muted small" }, t("doc.tokens", { n: chunk.tokens })), chunk.strategy && badge(chunk.strategy), chunk.origin && chunk.origin !== "auto" && badge(t("chunk.manual"), "info"), chunk.stale && badge(t("chunk.stale"), "warn"), chunk.excluded && badge(t("chunk.excluded"), "bad"), chunk.mark && badge(chunk.mark, "warn")),
+        chunk.context && h("span", { class: "muted small" }, chunk.context),
         chunk.title_path?.length > 0 && h("span", { class: "muted small ellipsis" }, chunk.title_path.join(" › ")),
         h("span", { class: "chunk-text" }, text.slice(...chunk.span)),
       ),
@@ -101,7 +102,7 @@ function work(kb, chunk, next, text) {
     split: ["split", () => splitDialog(chunk, text).then((at) => at !== null && send("split", { at: [at - chunk.span[0]] }))],
     merge: ["plus", () => next && send("merge", { chunks: [chunk.id, next.id] })],
     edit: ["edit", async () => {
-      const words = await prompt(t("chunk.edit"), t("chunk.editLabel"), t("act.save"), { value: chunk.search_text ?? text.slice(...chunk.span), multiline: true });
+      const words = await prompt(t("chunk.edit"), t("chunk.editLabel"), t("act.save"), { value: chunk.search_text || text.slice(...chunk.span), multiline: true });
       if (words) send("edit", { text: words });
     }],
     alias: ["ask", async () => {
