@@ -93,6 +93,12 @@ def test_side_routes_add_their_share() -> None:
     assert with_side_routes(fused, {}, {}) == fused
 
 
+def test_of_equals_what_holds_the_identifier_comes_first() -> None:
+    fused = [Fused(id=A, score=1.0, routes={}), Fused(id=B, score=0.0, routes={})]
+    joined = with_side_routes(fused, {"exact": [Hit(B, 4.0)], "faq": [Hit(C, 1.0)]}, {"exact": 1.0, "faq": 1.0})
+    assert [(item.id, item.score) for item in joined] == [(B, 1.0), (A, 1.0), (C, 1.0)]
+
+
 @pytest.mark.parametrize(
     ("text", "codes"),
     [

@@ -35,4 +35,5 @@ def with_side_routes(
             share = hit.score / best if best > 0 else 1.0
             score = before.score + top * weights[name] * share
             known[hit.id] = Fused(id=hit.id, score=score, routes={**before.routes, name: RouteScore(rank, hit.score)})
-    return sorted(known.values(), key=lambda item: (-round(item.score, 12), item.id))
+    # Of equals, what holds an identifier of the question comes first: it may owe all of its score to that.
+    return sorted(known.values(), key=lambda item: (-round(item.score, 12), "exact" not in item.routes, item.id))
