@@ -52,18 +52,18 @@ NEIGHBOURS = 4
 SEED = 20240601
 OWN = ("similarity", "relevance", "lead", "pairs", "margin", "known", "missing")
 OWN_ANY = ("coverage", "passage_coverage", "pairs", "margin", "missing")
-FOREIGN = ("similarity",)
+FOREIGN = ("similarity", "above_mean", "apart")
 FOREIGN_ANY = ("distinct",)
 """Features of a fit: for evidence in the question's language and in another, with cosines of a known model or without.
 The others added nothing beside these, or got the wrong sign."""
 SMALL = 12
 """Documents of a small base. What is near by chance grows with a base: a fit on large ones alone refuses too much."""
-PRUDENCE = {"own": 1.65, "own, any model": 2.5, "foreign": 15.0}
+PRUDENCE = {"own": 1.65, "own, any model": 2.5, "foreign": 4.0, "foreign, any model": 15.0}
 """What a wrong answer costs beside a wrong refusal, for the threshold. Across languages a reader cannot check as well,
 and cosines tell less; nor without the cosines of a known model."""
 STRANGERS = 0.97
 """Share of questions that a base is not about which is refused at the threshold."""
-SETS = ("cmrc2018_zh", "drcd_zht", "xquad_zh_en", "clapnq_en", "xquad_across")
+SETS = ("cmrc2018_zh", "drcd_zht", "xquad_zh_en", "clapnq_en", "xquad_across", "xquad_across_en")
 TARGET = Path(__file__).parent.parent / "src/kaijuan/answer/sufficiency.json"
 Floats = npt.NDArray[np.float64]
 
@@ -96,15 +96,17 @@ class Case:
 
 
 async def found_for(name: str, options: argparse.Namespace) -> list[Found]:
-    """Ask one set through the engine; the name "xquad_across" means Chinese questions over English documents only."""
-    across = name == "xquad_across"
+    """Ask one set through the engine; the names "xquad_across" and "xquad_across_en" mean Chinese questions over
+    English documents only, and English ones over Chinese documents."""
+    across = name.startswith("xquad_across")
+    into_han = name == "xquad_across_en"
     home = options.home
     data = load(options.data / ("xquad_zh_en" if across else name), Wishes(corpora=evals_folder(home) / "corpora"))
     chance = random.Random(SEED)
     good = [item for item in data.items if item.expected is Expected.ANSWER and item.relevant]
     bad = [item for item in data.items if item.expected is Expected.REFUSE]
     if across:
-        good = [item for item in good if any("\u4e00" <= letter <= "\u9fff" for letter in item.question)]
+        good = [item for item in good if _is_han(item.question) is not into_han]
     chance.shuffle(good)
     chance.shuffle(bad)
     count = options.queries
@@ -115,7 +117,8 @@ async def found_for(name: str, options: argparse.Namespace) -> list[Found]:
     rows: list[Found] = []
     async with open_base(data, home, load_config(home)) as base:
         addresses = {document_name(version.source): version.source for version in await base.engine.list()}
-        open_ = {id: address for id, address in addresses.items() if not across or "-en-" in id}
+        language = "-zh-" if into_han else "-en-"
+        open_ = {id: address for id, address in addresses.items() if not across or language in id}
         for at, (kind, item) in enumerate(todo):
             mine = tuple(open_[id] for id in sorted(item.relevant) if id in open_)
             within: list[Filter] = [In("source", tuple(open_.values()))] if across else []
@@ -126,6 +129,10 @@ async def found_for(name: str, options: argparse.Namespace) -> list[Found]:
                 small = In("source", (*rest, *mine) if kind == "yes" else tuple(rest))
                 rows.append(await _found(base.engine, f"{name}_small", kind, item, [small]))
     return rows
+
+
+def _is_han(text: str) -> bool:
+    return any("\u4e00" <= letter <= "\u9fff" for letter in text)
 
 
 async def _found(engine: Kaijuan, group: str, kind: str, item: Item, filters: list[Filter]) -> Found:
@@ -323,28 +330,39 @@ async def run(options: argparse.Namespace) -> dict[str, Any]:
     models: dict[str, Any] = {}
     tables: dict[str, Any] = {}
     for model, names in ((info.name, (OWN, FOREIGN)), ("any", (OWN_ANY, FOREIGN_ANY))):
-        for side, foreign, chosen in (("own", False, names[0]), ("foreign", True, names[1])):
+        for side, foreign, chosen in (
+            ("own", False, names[0]),
+            ("foreign", True, names[1]),
+            ("into_han", True, names[1]),
+        ):
+            if side == "into_han" and model == "any":
+                continue
             # Where questions and documents share no language is told by the set: "across" has no own side to speak of.
             mine = [case for case in cases if case.foreign is foreign and ("across" in case.group) is foreign]
+            mine = [case for case in mine if not foreign or bool(case.features.into_han) is (side == "into_han")]
             if not mine:  # the sets that would tell were not asked: what is there stays
                 models.setdefault(model, {})[side] = before["models"][model][side]
+                tables.setdefault(model, {})[side] = before["record"]["leave_one_set_out"][model].get(side, {})
                 continue
             fitted = fit(mine, chosen)
             # Without cosines strangers cannot be told so well: nearly everything would be refused.
-            safe = model != "any" and not foreign
-            prudence = PRUDENCE["own, any model" if model == "any" and not foreign else side]
+            safe = model != "any"
+            prudence = PRUDENCE[f"{side}, any model" if model == "any" else "foreign" if foreign else side]
             threshold = threshold_of(mine, probabilities(mine, fitted), prudence, safe=safe)
             part = {"coefficients": fitted[0], "intercept": fitted[1], "threshold": threshold}
             models.setdefault(model, {})[side] = part
             tables.setdefault(model, {})[side] = report(mine, chosen, threshold)
+    by_hand = {"by_hand": before["record"]["by_hand"]} if "by_hand" in before["record"] else {}
     record = {
+        **by_hand,
         "by": "bench/fit_sufficiency.py",
         "seed": SEED,
         "embedder": info.fingerprint,
         "documents": "the whole corpus of each set",
         "small": SMALL,
         "prudence": PRUDENCE,
-        "cases": {name: sum(case.group == name for case in cases) for name in sorted({one.group for one in cases})},
+        "cases": before["record"]["cases"]
+        | {name: sum(case.group == name for case in cases) for name in sorted({one.group for one in cases})},
         "leave_one_set_out": tables,
     }
     return {"record": record, "models": models}

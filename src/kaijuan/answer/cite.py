@@ -16,6 +16,8 @@ from kaijuan.core.text.characters import EAST_ASIAN
 from kaijuan.retrieve.results import Passage
 
 _EAST_ASIAN_END = re.compile(f"[{EAST_ASIAN}”’]\\Z")
+_OPEN_END = re.compile(r"\w\Z")
+"""A title or item without a mark at its end: what follows would run into it."""
 _BLOCKS_OF_LINES = frozenset({BlockKind.TABLE, BlockKind.LIST, BlockKind.CODE, BlockKind.FORMULA})
 
 
@@ -88,12 +90,13 @@ def text_of(unit: Unit, phrases: Phrases) -> str:
 
 
 def join(sentences: Sequence[AnswerSentence]) -> str:
-    """Return the running text of an answer: a blank between sentences, none after Chinese, lines kept apart."""
+    """Return the running text of an answer: a blank between sentences, none after Chinese marks, lines kept
+    apart."""
     text = ""
     for sentence in sentences:
         if "\n" in sentence.text or "\n" in text.rpartition("\n\n")[2]:
             text += "\n" if text else ""
-        elif text and not _EAST_ASIAN_END.search(text):
+        elif text and (_OPEN_END.search(text) or not _EAST_ASIAN_END.search(text)):
             text += " "
         text += sentence.text
     return text

@@ -15,6 +15,7 @@ from kaijuan.answer.cite import Citations, join, sentence_of
 from kaijuan.answer.conflicts import Conflict, settle
 from kaijuan.answer.disagree import Cause, Disagreement, disagreements, shown_beside
 from kaijuan.answer.extract import Read, Scored, near_miss, read_units, same, score_units, shortlist
+from kaijuan.answer.kinds import without_other_kinds
 from kaijuan.answer.named import is_beside, named
 from kaijuan.answer.notes import Note
 from kaijuan.answer.phrases import Phrases, phrases_for
@@ -163,7 +164,7 @@ def _judge(questions: Sequence[Question], evidence: Evidence, model: str, settin
         suffices = probability >= threshold and not otherwise and not _essential_missing(question, missing)
         shares = named(question, evidence.reads, evidence.passages)
         valid, conflicts = settle(question, scored, evidence.reads, evidence.passages, shares)
-        asked = _about(valid, evidence.passages, shares)
+        asked = without_other_kinds(question, _about(valid, evidence.passages, shares), evidence.reads)
         chosen = choose(question, asked, evidence.reads, settings) if suffices else []
         found = disagreements(question, chosen, asked, evidence.passages)
         chosen = _followed(chosen, found)
@@ -230,8 +231,8 @@ def _best_side(question: Question, evidence: Evidence, row: Vector, judge: Judge
     """Return the evidence that is judged best, with its fit and probability."""
     judged: list[tuple[Fit, float, list[Scored]]] = []
     for side in sides(question, evidence.passages, evidence.reads, evidence.kept, row):
-        fit = judge.foreign if side.foreign else judge.own
         features = features_of(question, side.scored, side.reads, side.passages)
+        fit = judge.across(features) if side.foreign else judge.own
         judged.append((fit, fit.probability(features), side.scored))
     # Of two that suffice, the own language is surer: there words count too.
     enough = (one for one in judged if one[0].margin(one[1]) >= 0)

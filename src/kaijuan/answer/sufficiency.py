@@ -16,7 +16,7 @@ from importlib import resources
 from kaijuan.answer.extract import Read, Scored, alike, coverage, rarities
 from kaijuan.answer.question import AnchorKind, Question
 from kaijuan.answer.units import Unit
-from kaijuan.answer.wanted import ValueKind
+from kaijuan.answer.wanted import ValueKind, counts
 from kaijuan.core.text.language import language_of
 from kaijuan.retrieve.results import Passage
 
@@ -26,6 +26,11 @@ _MANY = 16
 _MEAN_DISTINCT = 0.55
 _SURE = 1e-4
 _CUT_LEAD = 2.0
+_MEAN_ABOVE = 0.045
+"""What the highest cosine lies above the mean, on average of all questions."""
+_COMPARED, _MEAN_LEAD = 3, 0.4
+"""Passages that the best one is compared with, and how far it leads on average of all questions."""
+_HAN = ("zh", "ja")
 _LONE_MARGIN = 0.3
 """What a single unit is taken to lead by: about the mean of all questions."""
 
@@ -62,6 +67,14 @@ class Features:
     with blanks. Words are cut in more than one way, names often wrongly."""
     margin: float
     """How far the score of the best unit lies above the mean of the three after it."""
+    above_mean: float
+    """How far the highest cosine lies above the mean of the units': between languages all cosines are drawn up or down
+    together by how a question is put. Among few units it is drawn to what it is on average."""
+    apart: float
+    """`lead`, drawn to what it is on average where few passages are compared: those in another language are often alone
+    beside many in the question's, which says nothing of them."""
+    into_han: float
+    """1 where the evidence is in Chinese or Japanese and the question is not: cosines are lower that way."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -90,6 +103,13 @@ class Judge:
 
     own: Fit
     foreign: Fit
+    into_han: Fit | None = None
+    """For evidence in Chinese or Japanese and a question that is not: cosines are lower that way and say less by
+    themselves. None where that was not fitted apart."""
+
+    def across(self, features: Features) -> Fit:
+        """Return the fit for evidence in another language."""
+        return self.into_han if self.into_han is not None and features.into_han else self.foreign
 
 
 def judge_for(model: str) -> Judge:
@@ -128,17 +148,19 @@ def features_of(
         lead=_lead(best, scored, passages),
         pairs=_pairs(question, best, reads),
         margin=_margin(best, scored),
+        above_mean=_above_mean(cosines),
+        apart=_apart(best, scored, passages),
+        into_han=float(_into_han(question, best.read.unit)),
     )
 
 
 def _untyped(question: Question, best: Scored) -> bool:
     wants = question.wants
-    if (
-        wants is None
-        or not wants.strict
-        or (is_foreign(question, best.read.unit) and wants.kind is not ValueKind.PRICE)
-    ):
+    if wants is None or not wants.strict:
         return False
+    if is_foreign(question, best.read.unit) and wants.kind is not ValueKind.PRICE:
+        # What is counted has another name there.
+        return not counts(best.read.terms, best.read.quote)
     return not wants.met(best.read.terms, best.read.quote)
 
 
@@ -201,6 +223,20 @@ def _distinct(cosines: Sequence[float]) -> float:
     told = min(1.0, len(cosines) / _MANY)
     value = (max(cosines) - mean) / deviation / 4 if deviation > 1e-6 else _MEAN_DISTINCT
     return told * value + (1 - told) * _MEAN_DISTINCT
+
+
+def _apart(best: Scored, scored: Sequence[Scored], passages: Sequence[Passage]) -> float:
+    told = min(_COMPARED, len(passages) - 1) / _COMPARED
+    return told * _lead(best, scored, passages) + (1 - told) * _MEAN_LEAD
+
+
+def _above_mean(cosines: Sequence[float]) -> float:
+    told = min(1.0, len(cosines) / _MANY)
+    return told * (max(cosines) - sum(cosines) / len(cosines)) + (1 - told) * _MEAN_ABOVE
+
+
+def _into_han(question: Question, unit: Unit) -> bool:
+    return question.language not in _HAN and language_of(unit.quote) in _HAN
 
 
 def _passage_coverage(question: Question, reads: Sequence[Read]) -> float:

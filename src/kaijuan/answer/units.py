@@ -11,7 +11,7 @@ from kaijuan.answer.faq import Exchange, exchanges
 from kaijuan.answer.settings import AnswerSettings
 from kaijuan.core.documents import Block, BlockKind
 from kaijuan.core.spans import Span, trim
-from kaijuan.core.text.characters import EAST_ASIAN
+from kaijuan.core.text.characters import EAST_ASIAN, WIDE_MARKS
 from kaijuan.core.text.sentences import sentences
 from kaijuan.retrieve.results import Passage
 
@@ -19,7 +19,12 @@ _BULLET = re.compile(r"[^\S\n]*(?:[-*+•·●○▪■□◆◦]|>)[^\S\n]+")
 _LEAD_IN = re.compile(r"[:：][^\S\n]*\Z")
 _RULE = re.compile(r"[|\s:+=-]+")
 _CELL = re.compile(r"(?<!\\)\|")
-_LAYOUT = re.compile(rf"(?<=[{EAST_ASIAN}])\s+(?=[{EAST_ASIAN}])")
+_BROKEN_LINE = re.compile(rf"(?<=[{EAST_ASIAN}])[^\S\n]*\n\s*(?=[{EAST_ASIAN}])")
+_SPREAD = re.compile(
+    rf"(?<!\S)([{EAST_ASIAN}])[^\S\n]+(?=[{EAST_ASIAN}])"
+    rf"|(?<=[{EAST_ASIAN}])[^\S\n]+(?=[{EAST_ASIAN}](?:\s|\Z)|[{WIDE_MARKS}])|(?<=[{WIDE_MARKS}])[^\S\n]+(?=[{EAST_ASIAN}])"
+)
+"""Blanks beside a mark or a character that stands alone: 合 同. Between words a blank parts them: 第一条 一线城市."""
 _YEAR = re.compile(r"(?<!\d)(?:19|20)\d\d(?!\d)")
 _ANNOUNCED = frozenset({BlockKind.LIST, BlockKind.TABLE, BlockKind.CODE})
 # Not inside a number: 1,497,216 and 12:30 are one word each.
@@ -92,13 +97,18 @@ def _answers(
 
 def folded(quote: str) -> str:
     """Return a quote as one reads it: no bullet, no layout blanks; lines of lists and code are kept."""
-    lines = (_LAYOUT.sub("", " ".join(_without_bullet(line).split())) for line in quote.splitlines())
+    lines = (_closed(_without_bullet(line)) for line in quote.splitlines())
     return "\n".join(line for line in lines if line)
 
 
 def one_line(quote: str) -> str:
     """Return a sentence as one line, where its line breaks are only layout."""
-    return _LAYOUT.sub("", " ".join(_without_bullet(quote).split()))
+    return _closed(_BROKEN_LINE.sub("", _without_bullet(quote)))
+
+
+def _closed(text: str) -> str:
+    """Return one line with single blanks, without those that only spread characters out."""
+    return _SPREAD.sub(r"\1", " ".join(text.split()))
 
 
 def _without_bullet(text: str) -> str:

@@ -51,6 +51,14 @@ _COUNTED = re.compile(
 _HAN_NUMERAL = re.compile(r"[一二两三四五六七八九十百千万亿半]")
 
 
+_NO_YEAR = re.compile(r"(?<!\d)(?!(?:1[5-9]|20)\d\d(?!\d))\d+")
+
+
+def counts(terms: Mapping[str, int], text: str) -> bool:
+    """Say whether a text in whatever language has a number that is no year."""
+    return bool(_NO_YEAR.search(text) or _HAN_NUMERAL.search(text)) or not _ENGLISH.isdisjoint(terms)
+
+
 class ValueKind(StrEnum):
     """What a value is. A count is a number of the things that the next word names."""
 

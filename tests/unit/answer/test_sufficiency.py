@@ -11,6 +11,7 @@ import pytest
 from kaijuan.answer.question import read_question
 from kaijuan.answer.sufficiency import Features, Fit, is_foreign, judge_for
 from kaijuan.answer.units import Unit
+from kaijuan.answer.wanted import counts
 from kaijuan.core.documents import BlockKind
 from kaijuan.core.spans import Span
 
@@ -28,12 +29,20 @@ MIDDLE = Features(
     lead=0.5,
     pairs=0.7,
     margin=0.2,
+    above_mean=0.05,
+    apart=0.4,
+    into_han=0.0,
 )
 MODELS = ("multilingual-e5-small", "some-other-model")
 
 
 def _fits() -> list[Fit]:
-    return [fit for model in MODELS for fit in (judge_for(model).own, judge_for(model).foreign)]
+    return [
+        fit
+        for model in MODELS
+        for fit in (judge_for(model).own, judge_for(model).foreign, judge_for(model).into_han)
+        if fit
+    ]
 
 
 @pytest.mark.parametrize("fit", _fits())
@@ -42,6 +51,8 @@ def test_more_evidence_is_never_less_likely_to_suffice(fit: Fit) -> None:
     assert 0 < base < 1
     for name in (
         "similarity",
+        "above_mean",
+        "apart",
         "coverage",
         "passage_coverage",
         "relevance",
@@ -71,10 +82,23 @@ def test_the_file_names_only_features_that_exist() -> None:
     record = json.loads(resources.files("kaijuan.answer").joinpath("sufficiency.json").read_text(encoding="utf-8"))
     assert {"any", "multilingual-e5-small"} <= record["models"].keys()
     for fits in record["models"].values():
-        assert fits.keys() == {"own", "foreign"}
+        assert {"own", "foreign"} <= fits.keys() <= {"own", "foreign", "into_han"}
         for fit in fits.values():
             assert fit["coefficients"].keys() <= asdict(MIDDLE).keys()
             assert 0 < fit["threshold"] < 1
+
+
+def test_evidence_in_chinese_for_who_asks_otherwise_is_judged_by_a_fit_of_its_own() -> None:
+    judge = judge_for("multilingual-e5-small")
+    into_han = replace(MIDDLE, into_han=1.0)
+    assert judge.across(MIDDLE) is judge.foreign
+    assert judge.across(into_han) is judge.into_han
+    # Cosines are lower that way: what stands out from all others as far is worth more.
+    low = replace(into_han, similarity=0.79, above_mean=0.055, apart=0.8)
+    assert judge.across(low).margin(judge.across(low).probability(low)) > 0
+    assert judge.foreign.margin(judge.foreign.probability(low)) < 0
+    other = judge_for("some-other-model")
+    assert other.across(into_han) is other.foreign
 
 
 def test_other_models_are_judged_without_their_cosines() -> None:
@@ -106,3 +130,10 @@ def test_a_unit_in_another_language_is_known(question: str, quote: str, foreign:
         found=True,
     )
     assert is_foreign(read_question(question), unit) is foreign
+
+
+def test_who_asks_for_a_number_is_not_answered_by_words_alone_in_another_language() -> None:
+    assert counts({}, "每月可以补卡 3 次")
+    assert counts({"twelv": 1}, "twelve people")
+    assert not counts({"issu": 1}, "issued by the people team.")
+    assert not counts({}, "holiday calendar 2025")

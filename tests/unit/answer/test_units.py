@@ -80,6 +80,9 @@ def test_code_is_kept_by_lines(passage: MakePassage) -> None:
 
 def test_sentences_read_as_one_line() -> None:
     assert one_line("开卷\n有益 is\n good") == "开卷有益 is good"
+    assert one_line("第一条 一线城市每晚 600 元。") == "第一条 一线城市每晚 600 元。"
+    assert one_line("第三章　附则\n第一节") == "第三章 附则第一节"
+    assert one_line("合 同 编 号： 甲 方") == "合同编号：甲方"
     assert folded("- 甲\n-  乙") == "甲\n乙"
     # Only a bullet at the beginning is layout.
     assert one_line("- Made by Famous Players- Lasky, 3 - 4 times.") == "Made by Famous Players- Lasky, 3 - 4 times."
