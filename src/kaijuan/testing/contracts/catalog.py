@@ -8,7 +8,7 @@ from dataclasses import replace
 import pytest
 
 from kaijuan.core.documents import ChunkLevel
-from kaijuan.core.ids import PIECE_LENGTH, ChunkId, KbId, VersionId, piece_of
+from kaijuan.core.ids import ChunkId, KbId, VersionId
 from kaijuan.core.snapshots import OPEN
 from kaijuan.core.spans import Span
 from kaijuan.errors import BusyError, ClosedError, NotFoundError, StoreError, UsageError
@@ -176,36 +176,6 @@ class Staging(CatalogFixtures):
         assert history == [(old.version.id, 1, 2), (new.version.id, 2, OPEN)]
         assert [one.id for one in await catalog.versions(kb.id, 1)] == [old.version.id]
         assert [one.id for one in await catalog.versions(kb.id, 2)] == [new.version.id]
-
-    async def test_ids_of_pieces_mean_the_chunk_that_a_snapshot_shows(
-        self, catalog: Catalog, kb: KnowledgeBase
-    ) -> None:
-        old = sample(kb.id, "file:///a", "报销\nsame words")
-        new = sample(kb.id, "file:///a", "other\nsame words", number=2)
-        other = sample(kb.id, "file:///b", "报销\nsame words")
-        await published(catalog, kb, old, other)
-        run = await catalog.begin_run(kb.id, "add", now=NOW)
-        await stage(catalog, run, new)
-        (gone, before), (_, after) = old.children, new.children
-        lasting, left = piece_of(before.id), piece_of(gone.id)
-        assert lasting == piece_of(after.id) not in {piece_of(one.id) for one in other.children}
-        assert await catalog.chunks_meant([lasting], 1) == {lasting: before}
-        assert await catalog.chunks_meant([lasting, after.id], 2) == {lasting: before}, "what is staged means nothing"
-        await publish(catalog, run)
-        assert await catalog.chunks_meant([lasting], 1) == {lasting: before}
-        asked = [
-            after.id,
-            left,
-            lasting,
-            before.id,
-            lasting,
-            "nobody",
-            "0" * PIECE_LENGTH,
-            "\x00",
-            "\ud800" * PIECE_LENGTH,
-        ]
-        meant = await catalog.chunks_meant(asked, 2)
-        assert list(meant.items()) == [(after.id, after), (left, gone), (lasting, after), (before.id, before)]
 
     async def test_numbers_are_never_given_twice(self, catalog: Catalog, kb: KnowledgeBase) -> None:
         made = sample(kb.id, "file:///a", "text")

@@ -8,13 +8,13 @@ import pytest
 
 from kaijuan.core.chunk_work import ChunkWork, Miss, Passage, WorkKind, work_id
 from kaijuan.core.documents import ChunkLevel
-from kaijuan.core.ids import DocumentId, VersionId
+from kaijuan.core.ids import PIECE_LENGTH, DocumentId, VersionId, piece_of
 from kaijuan.core.snapshots import OPEN
 from kaijuan.core.spans import Span
 from kaijuan.errors import NotFoundError, StoreError
 from kaijuan.index.catalog import Catalog, KnowledgeBase, Run, Staged
 from kaijuan.testing.contracts.catalog_access import CatalogFixtures
-from kaijuan.testing.contracts.catalog_samples import NOW, Sample, publish, published, sample, staged
+from kaijuan.testing.contracts.catalog_samples import NOW, Sample, publish, published, sample, stage, staged
 
 
 def _work(run: Run, made: Sample, number: int = 0, kind: WorkKind = WorkKind.EDIT) -> ChunkWork:
@@ -121,3 +121,33 @@ class ChunkWorks(CatalogFixtures):
         found = await catalog.chunks_of_each([made.version.id], *levels)
         assert [chunk.id for chunk in found[made.version.id]] == [chunks[1].id, chunks[3].id]
         assert sorted([row[0] async for row in catalog.chunk_ids(kb.id)]) == sorted([chunks[1].id, chunks[3].id])
+
+    async def test_ids_of_pieces_mean_the_chunk_that_a_snapshot_shows(
+        self, catalog: Catalog, kb: KnowledgeBase
+    ) -> None:
+        old = sample(kb.id, "file:///a", "报销\nsame words")
+        new = sample(kb.id, "file:///a", "other\nsame words", number=2)
+        other = sample(kb.id, "file:///b", "报销\nsame words")
+        await published(catalog, kb, old, other)
+        run = await catalog.begin_run(kb.id, "add", now=NOW)
+        await stage(catalog, run, new)
+        (gone, before), (_, after) = old.children, new.children
+        lasting, left = piece_of(before.id), piece_of(gone.id)
+        assert lasting == piece_of(after.id) not in {piece_of(one.id) for one in other.children}
+        assert await catalog.chunks_meant([lasting], 1) == {lasting: before}
+        assert await catalog.chunks_meant([lasting, after.id], 2) == {lasting: before}, "what is staged means nothing"
+        await publish(catalog, run)
+        assert await catalog.chunks_meant([lasting], 1) == {lasting: before}
+        asked = [
+            after.id,
+            left,
+            lasting,
+            before.id,
+            lasting,
+            "nobody",
+            "0" * PIECE_LENGTH,
+            "\x00",
+            "\ud800" * PIECE_LENGTH,
+        ]
+        meant = await catalog.chunks_meant(asked, 2)
+        assert list(meant.items()) == [(after.id, after), (left, gone), (lasting, after), (before.id, before)]
