@@ -167,6 +167,20 @@ async def test_a_document_with_readers_of_its_own_is_closed_to_others_until_the_
     assert await _sees(shared, "rita", "4711") == set()
 
 
+async def test_a_closed_document_is_opened_again_by_those_who_manage_the_base_alone(shared: Served) -> None:
+    inherit = "/kbs/default/access/inherit"
+    for user in ("ed", "rita", "sam"):
+        assert (await shared.post(inherit, {"on": "secret.md"}, user=user)).status_code in {403, 404}
+    assert await _sees(shared, "rita", "4711") == set()
+    told = await shared.post(inherit, {"on": "secret.md"}, user="olga")
+    assert told.status_code == 200
+    assert [one.rsplit("/", 1)[-1] for one in told.json()["documents"]] == ["secret.md"]
+    assert {"search", "list", "show", "original"} <= await _sees(shared, "rita", "4711")
+    for body in ({"on": ""}, {}, {"on": "secret.md", "more": 1}):
+        assert (await shared.post(inherit, body, user="olga")).status_code == 422
+    assert (await shared.post(inherit, {"on": "no such.md"}, user="olga")).status_code == 404
+
+
 async def test_nobody_writes_over_what_they_may_not_read(shared: Served) -> None:
     base = shared.of("default")
     await base.grant("group:board", on="upload:/closed/")

@@ -39,6 +39,14 @@ class Revocation(BaseModel):
     on: str = Field(default="", max_length=4000)
 
 
+class Reopening(BaseModel):
+    """The folder or document that is to be read by all who read what is around it."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    on: str = Field(min_length=1, max_length=4000, description="A document, or a folder with a slash at its end.")
+
+
 class NewUser(BaseModel):
     """A user to make or change."""
 
@@ -95,6 +103,12 @@ async def grant(body: Grant, base: Managing) -> Reply:
 async def revoke(body: Revocation, base: Managing) -> Reply:
     """Take a role or right away. The next request sees it."""
     return Reply({"documents": await base.revoke(body.principal, on=body.on)})
+
+
+@router.post("/kbs/{kb}/access/inherit", tags=["access"])
+async def inherit(body: Reopening, base: Managing) -> Reply:
+    """Drop the readers of its own that a folder or document has: who reads the base reads it again."""
+    return Reply({"documents": await base.inherit(body.on)})
 
 
 @router.post("/kbs/{kb}/feedback", status_code=201, tags=["feedback"])
