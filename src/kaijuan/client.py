@@ -97,7 +97,7 @@ class Client:
         body = {"query": query, "k": k, "filters": builtins.list(filters), "as_of": as_of, "cut": cut, "at": at}
         return self._post(self._at("search"), body)
 
-    def ask(  # noqa: PLR0913 one argument an option
+    def ask(
         self,
         question: str,
         *,

@@ -40,8 +40,8 @@ def _groups() -> list[list[str]]:
 
 def test_the_commands_are_those_agreed() -> None:
     agreed = (
-        "add search ask chat explain suggest cite sync watch remove list show editions status rebuild optimise doctor purge gc "
-        "export import backup restore parse demo serve mcp version"
+        "add search ask chat explain suggest cite sync watch remove list show editions status rebuild optimise doctor "
+        "purge gc export import backup restore parse demo serve mcp version"
     )
     assert [words[0] for words in _commands() if len(words) == 1] == agreed.split()
 

@@ -61,7 +61,15 @@ def test_what_a_rebuild_left_out_is_named(kaijuan: Kaijuan, base: Any) -> None:
 def test_snapshots(kaijuan: Kaijuan, base: Any) -> None:
     assert kaijuan("snapshots", "--json").document == {
         "snapshots": [
-            {"number": 1, "created_at": 1_740_000_000.0, "run_id": "r1", "documents": 1, "chunks": 2, "tags": [], "changes": None}
+            {
+                "number": 1,
+                "created_at": 1_740_000_000.0,
+                "run_id": "r1",
+                "documents": 1,
+                "chunks": 2,
+                "tags": [],
+                "changes": None,
+            }
         ]
     }
     assert "published" in kaijuan("snapshots").out
