@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import asyncio
+import shutil
 from collections.abc import AsyncIterator
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -12,9 +14,11 @@ from kaijuan import Kaijuan
 from kaijuan.answer.remembering import AnswerCacheSettings, Kept, Remembered, Scope, key_of
 from kaijuan.answer.results import Answer
 from kaijuan.config import Config, StoreSettings
+from kaijuan.core import shipped
 from kaijuan.index.ports import Vector
 from kaijuan.stores.answers.sqlite import SqliteAnswers
 from kaijuan.testing.embedders import HashEmbedder
+from kaijuan.verbs import recalling
 from kaijuan.verbs.wiring import viewed
 
 QUESTION = "差旅补助每天多少元？"
@@ -189,3 +193,18 @@ async def test_an_answer_of_an_older_program_is_made_anew(tmp_path: Path) -> Non
 
     assert await answers.found(scope, "q", embed) is None
     await answers.close()
+
+
+@pytest.mark.parametrize("file", ["answer/sufficiency.json", "answer/prompts/ask.zh.md", "answer/pipeline.py"])
+async def test_another_fit_prompt_or_code_of_the_same_version_answers_anew(
+    base: Kaijuan, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, file: str
+) -> None:
+    """What a later build of the package ships decides its answers; the version number alone does not tell."""
+    await _ask(base)
+    package = tmp_path / "package"
+    shutil.copytree(Path(shipped.__file__).parents[1], package, ignore=shutil.ignore_patterns("__pycache__"))
+    monkeypatch.setattr(recalling, "fingerprint", partial(shipped.fingerprint_of, package))
+    await _ask(base)
+    assert (await _ask(base)).cache == "hit"
+    (package / file).write_text("changed", encoding="utf-8")
+    assert (await _ask(base)).cache == "miss"

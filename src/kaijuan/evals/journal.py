@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-import hashlib
 import json
 from collections.abc import Mapping
-from functools import cache
 from pathlib import Path
 from types import TracebackType
 from typing import IO, Any, Self
 
 from kaijuan.core.ids import stable_id
+from kaijuan.core.shipped import fingerprint
 from kaijuan.errors import StoreError
 
 NOT_MEASURED = frozenset({"cli", "samples", "testing"})
@@ -75,13 +74,6 @@ def _read(path: Path) -> dict[str, Row]:
     return rows
 
 
-@cache
 def code_fingerprint() -> str:
-    """Return a hash of the code of this package, without the rooms that no result depends on."""
-    root = Path(__file__).parents[1]
-    digest = hashlib.sha256()
-    for path in sorted(root.rglob("*.py")):
-        place = path.relative_to(root)
-        if place.parts[0] not in NOT_MEASURED:
-            digest.update(str(place).encode() + b"\0" + path.read_bytes() + b"\0")
-    return digest.hexdigest()
+    """Return a hash of the code and the data files of this package, without the rooms that no result depends on."""
+    return fingerprint(NOT_MEASURED)

@@ -8,20 +8,20 @@ from collections.abc import AsyncGenerator, Callable
 from contextlib import aclosing
 from dataclasses import asdict, dataclass, replace
 from datetime import UTC, datetime
-from functools import cache
-from importlib.metadata import version
 
-from kaijuan.answer import prompts
 from kaijuan.answer.events import AnswerEvent, DoneEvent
 from kaijuan.answer.remembering import Remembered, Scope, key_of, scope_of
 from kaijuan.answer.results import Answer
 from kaijuan.answer.telling import events_of
 from kaijuan.core.filters import Filter
 from kaijuan.core.ids import stable_id
+from kaijuan.core.shipped import fingerprint
 from kaijuan.index.catalog import KnowledgeBase
 from kaijuan.index.ports import Vector
 from kaijuan.verbs.wiring import Wired
 
+_NO_ANSWERS = frozenset({"cli", "server", "evals", "samples", "testing", "frameworks"})
+"""Rooms that no answer depends on."""
 Fresh = Callable[[], AsyncGenerator[AnswerEvent, None]]
 """Makes an answer anew."""
 Lasting = Callable[[Answer], bool]
@@ -110,7 +110,6 @@ class Recalling(Wired):
             "space": kb.space,
             "embedder": self.embedder.info.fingerprint,
             "model": model,
-            "prompts": prompts.fingerprint() if model else "",
             "settings": _settings(config.answer, config.retrieve, config.understanding, config.routes, config.reranker),
             "asked": [asked.k, [asdict(one) for one in asked.filters], asked.preset, asked.read_filters, asked.at],
             "filters": [type(one).__name__ for one in asked.filters],
@@ -118,7 +117,8 @@ class Recalling(Wired):
             "glossary": await self._wording(kb),
             # What is in force depends on the day.
             "day": datetime.fromtimestamp(self._clock(), UTC).date(),
-            "program": _program(),
+            # Code, fitted coefficients and prompts: they decide too, and change under one version number.
+            "program": await asyncio.to_thread(fingerprint, _NO_ANSWERS),
         }
         return scope_of(kb.id, f"{kb.head}:{kb.policy_version}", parts)
 
@@ -129,11 +129,6 @@ class Recalling(Wired):
 
 def _settings(*sections: object) -> str:
     return stable_id("settings", *(f"{section!r}" for section in sections))
-
-
-@cache
-def _program() -> str:
-    return version("kaijuan")
 
 
 async def _shared(under_way: asyncio.Future[Answer]) -> Answer | None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 from functools import cache
 from importlib import resources
 from string import Template
@@ -21,13 +20,6 @@ def language(text: str) -> str:
 def prompt(name: str, language: str, /, **material: str) -> str:
     """Return a prompt with the material put in. Material is not read for further placeholders."""
     return _template(name, language).substitute(material).strip()
-
-
-@cache
-def fingerprint() -> str:
-    """Return a hash of all prompts: answers made with others are other answers."""
-    texts = [_template(name, language).template for name in NAMES for language in LANGUAGES]
-    return hashlib.blake2b("\0".join(texts).encode(), digest_size=8).hexdigest()
 
 
 @cache
