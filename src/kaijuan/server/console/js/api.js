@@ -9,7 +9,7 @@ let served = null;
 /** A failure as the service tells it: code, message and hint as on the command line. */
 export class ApiError extends Error {
   constructor(status, problem = {}) {
-    super(problem.detail || problem.message || problem.title || `HTTP ${status}`);
+    super(problem.detail || problem.message || "");
     this.name = "ApiError";
     this.status = status;
     this.code = problem.code ?? "";

@@ -7,6 +7,7 @@ import { t } from "../i18n.js";
 import { sorry } from "../parts/notices.js";
 import { badge, button, empty, load } from "../parts/ui.js";
 import { href } from "../router.js";
+import { said } from "../said.js";
 
 /** The panel of the library. */
 export function duplicatesPanel(kb, signal) {
@@ -37,7 +38,7 @@ function card(kb, one, again) {
     { class: "panel stack tight" },
     h("div", { class: "row wrap" }, badge(t(`duplicates.kind.${one.kind}`), "info"), badge(t(`duplicates.state.${one.state}`), one.state === "merged" ? "good" : ""), h("span", { class: "muted small" }, t("duplicates.alike", { n: Math.round(one.similarity * 100) }))),
     h("p", {}, document_(kb, one.document_id, one.source), h("span", { class: "muted" }, " ↔ "), document_(kb, one.other_document_id, one.other)),
-    one.reason && h("p", { class: "muted" }, one.reason),
+    one.reason && h("p", { class: "muted" }, said(one.reason)),
     h("div", { class: "row" }, one.state !== "merged" && button(t("duplicates.merge"), { on: { click: () => rule(true) } }), one.state !== "kept" && button(t("duplicates.keep"), { on: { click: () => rule(false) } })),
   );
 }

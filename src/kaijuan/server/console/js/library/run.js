@@ -7,6 +7,7 @@ import { has, t } from "../i18n.js";
 import { icon } from "../icons.js";
 import { sorry } from "../parts/notices.js";
 import { badge, button, failed, progress, table } from "../parts/ui.js";
+import { reason, warning } from "../said.js";
 
 const LOOK_MS = 700;
 
@@ -87,7 +88,7 @@ export function reportView(report) {
       h("span", { class: "row wrap" }, counts.map((name) => badge(t(`run.count.${name}`, { n: report[name] }), name === "added" || name === "updated" ? "good" : "")), failures.length > 0 && badge(t("run.count.failed", { n: failures.length }), "bad"), held.length > 0 && badge(t("run.count.held", { n: held.length }), "warn")),
     ),
     failures.length > 0 &&
-      h("div", { class: "reasons" }, table([t("library.name"), t("run.reason")], failures.map((one) => [decodeEnd(one.source), h("span", {}, one.message, " ", h("code", { class: "muted" }, one.code))]), { label: t("run.failures") })),
-    held.length > 0 && h("div", { class: "reasons" }, table([t("library.name"), t("run.heldBecause")], held.map((one) => [decodeEnd(one.source), one.reasons]), { label: t("run.heldTitle") })),
+      h("div", { class: "reasons" }, table([t("library.name"), t("run.reason")], failures.map((one) => [decodeEnd(one.source), h("span", { title: one.message }, reason(one.code, one.message), " ", h("code", { class: "muted" }, one.code))]), { label: t("run.failures") })),
+    held.length > 0 && h("div", { class: "reasons" }, table([t("library.name"), t("run.heldBecause")], held.map((one) => [decodeEnd(one.source), warning(one.reasons)]), { label: t("run.heldTitle") })),
   ];
 }

@@ -2,7 +2,7 @@
 
 import { h } from "../dom.js";
 import { t } from "../i18n.js";
-import { button, failureText } from "./ui.js";
+import { button, failureHint, failureText } from "./ui.js";
 
 const SECONDS = 5;
 
@@ -17,7 +17,7 @@ export function toast(text, tone = "") {
 export function sorry(error) {
   if (error.name === "AbortError") return;
   if (!("status" in error)) console.error(error);
-  toast([failureText(error), error.hint].filter(Boolean).join(" "), "bad");
+  toast([failureText(error), failureHint(error)].filter(Boolean).join(" "), "bad");
 }
 
 /** Put words on the clipboard and say so. */

@@ -3,6 +3,7 @@
 import { h, place, put } from "../dom.js";
 import { has, t } from "../i18n.js";
 import { icon } from "../icons.js";
+import { known } from "../said.js";
 
 /** A button. `kind` is "primary", "quiet", "danger" or ""; with `glyph` alone it is square and `label` is read out. */
 export function button(label, { kind = "", glyph = "", bare = false, on = {}, ...props } = {}) {
@@ -51,17 +52,21 @@ export function loading(lines = 4) {
   return h("div", { class: "bones", role: "status", "aria-label": t("state.loading") }, rows);
 }
 
-/** The words for a failure: ours where the code has some, else the service's. */
+/** The words for a failure: the service's sentence in the language shown, else what its code or status means. */
 export function failureText(error) {
-  const own = `error.${error.code || (error.status === 0 ? "unreachable" : "")}`;
-  if (error.code && has(own)) return t(own);
-  if (error.status === 401 || error.status === 403 || error.status === 404) return error.message || t(`error.${error.status}`);
-  return error.message || t("error.unknown");
+  const own = [`error.${error.code}`, `error.${error.status === 0 ? "unreachable" : error.status}`].find(has) ?? "error.unknown";
+  return known(error.message) ?? t(own);
+}
+
+/** What to do about a failure, in the language shown; where its sentence is not known there, that sentence itself. */
+export function failureHint(error) {
+  if (known(error.message) || !error.message) return known(error.hint) ?? "";
+  return t("error.original", { text: error.message });
 }
 
 /** A failure with a way to try again. */
 export function failed(error, again = null) {
-  const detail = [error.hint, error.code && `${error.code}${error.request ? ` · ${error.request}` : ""}`].filter(Boolean).join(" ");
+  const detail = [failureHint(error), error.code && `${error.code}${error.request ? ` · ${error.request}` : ""}`].filter(Boolean).join(" ");
   return banner("bad", failureText(error), detail, again ? [button(t("act.again"), { glyph: "again", on: { click: again } })] : []);
 }
 

@@ -11,6 +11,7 @@ import { documentAccess } from "../library/access.js";
 import { chunkList } from "../library/chunks.js";
 import { sorry } from "../parts/notices.js";
 import { href, note } from "../router.js";
+import { warning } from "../said.js";
 
 const ORIGINALS = new Set(["pdf", "image"]);
 
@@ -43,7 +44,7 @@ export async function render({ kb, parts: [id], query, root, signal, shell }) {
         button(t("doc.download"), { glyph: "open", on: { click: () => download(kb, version) } }),
         linkButton(t("doc.askAbout"), href(kb, "ask"), { glyph: "ask" }),
       ]),
-      (version.warnings ?? []).length > 0 && banner("warn", t("doc.warnings"), version.warnings.join(" ")),
+      (version.warnings ?? []).length > 0 && banner("warn", t("doc.warnings"), version.warnings.map(warning).join(" ")),
       tabs(panels, query.get("tab") ?? "content", (tab) => note({ tab: tab === "content" ? "" : tab })),
     ),
   );

@@ -6,6 +6,7 @@ import { ago, has, number, t } from "../i18n.js";
 import { icon } from "../icons.js";
 import { accessPanel, auditPanel, keysPanel, usersPanel } from "../parts/people.js";
 import { note } from "../router.js";
+import { said } from "../said.js";
 import { badge, facts, heading, load, table, tabs } from "../parts/ui.js";
 
 /** Draw the page. */
@@ -43,7 +44,7 @@ function draw(service, state, examined) {
     { class: "stack" },
     h("div", { class: ["verdict", well ? "good" : "bad"] }, icon(well ? "check" : "warn", 22), h("strong", {}, t(well ? "health.well" : "health.ill")), h("span", { class: "muted" }, service.version ? t("health.version", { version: service.version }) : "")),
     state && h("div", { class: "cards" }, card(t("health.documents"), number(state.documents)), card(t("health.chunks"), number(state.chunks)), card(t("health.snapshot"), `#${state.head}`, state.published_at ? ago(state.published_at) : ""), card(t("health.points"), number(state.points ?? 0)), card(t("health.model"), state.model ?? "–", state.dimensions ? t("health.dimensions", { n: state.dimensions }) : "")),
-    checks.length > 0 && table([t("health.check"), "", t("health.found")], checks.map((one) => [label(one.name), badge(t(one.ok ? "health.ok" : "health.notOk"), one.ok ? "good" : "bad"), h("span", {}, one.detail, !one.ok && one.hint && h("span", { class: "muted" }, ` ${one.hint}`))]), { label: t("health.checks") }),
+    checks.length > 0 && table([t("health.check"), "", t("health.found")], checks.map((one) => [label(one.name), badge(t(one.ok ? "health.ok" : "health.notOk"), one.ok ? "good" : "bad"), h("span", {}, said(one.detail), !one.ok && one.hint && h("span", { class: "muted" }, ` ${said(one.hint)}`))]), { label: t("health.checks") }),
   );
 }
 

@@ -12,6 +12,7 @@ import { duplicatesPanel } from "../library/duplicates.js";
 import { prompt, sorry, sure, toast } from "../parts/notices.js";
 import { badge, button, empty, failed, heading, load, loading, progress, table, tabs } from "../parts/ui.js";
 import { href, note } from "../router.js";
+import { reason, said, warning } from "../said.js";
 
 const KINDS = ["pdf", "docx", "pptx", "xlsx", "html", "markdown", "text", "csv", "image", "email", "epub", "code"];
 
@@ -147,7 +148,7 @@ function documentTable(kb, documents, changed) {
   return table(
     [t("library.name"), t("library.kind"), t("library.pages"), t("library.version"), t("library.added"), ""],
     documents.map((one) => [
-      h("span", { class: "doc-name" }, h("a", { href: href(kb, "document", [one.document_id]) }, one.title || decodeEnd(one.source)), h("span", { class: "muted small ellipsis" }, decodeEnd(one.source)), one.warnings?.length > 0 && badge(t("library.warnings", { n: one.warnings.length }), "warn", { title: one.warnings.join("\n") })),
+      h("span", { class: "doc-name" }, h("a", { href: href(kb, "document", [one.document_id]) }, one.title || decodeEnd(one.source)), h("span", { class: "muted small ellipsis" }, decodeEnd(one.source)), one.warnings?.length > 0 && badge(t("library.warnings", { n: one.warnings.length }), "warn", { title: one.warnings.map(warning).join("\n") })),
       badge(one.kind),
       { node: one.pages ? number(one.pages) : "–", class: one.pages ? "num" : "num none" },
       { node: number(one.number), class: "num" },
@@ -189,7 +190,7 @@ const RUN_TONES = { done: "good", published: "good", failed: "bad", rolled_back:
 
 function runRow(kb, run, signal) {
   const failures = run.report?.failed?.length ?? run.counts?.failed ?? 0;
-  const body = h("div", {}, run.report ? reportView(run.report) : (run.error?.message ?? run.reason) && h("p", { class: "muted" }, run.error?.message ?? run.reason));
+  const body = h("div", {}, run.report ? reportView(run.report) : (run.error || run.reason) && h("p", { class: "muted" }, reason(run.error?.code, run.error?.message ?? run.reason)));
   const details = h(
     "details",
     { class: "run-card" },
@@ -213,12 +214,18 @@ function items(kb, run, body, signal) {
   load(
     body,
     () => api.run(kb, run.id, signal),
-    ({ items: found = [], reason }) =>
+    ({ items: found = [], reason: why }) =>
       found.length
-        ? table([t("library.name"), t("run.outcome"), t("run.reason")], found.map((one) => [decodeEnd(one.source), stateOf(one.state), one.message ?? one.reason ?? ""]), { label: t("library.runs") })
-        : h("p", { class: "muted" }, reason || t("runs.noReport")),
+        ? table([t("library.name"), t("run.outcome"), t("run.reason")], found.map((one) => [decodeEnd(one.source), stateOf(one.state), reasonOf(one)]), { label: t("library.runs") })
+        : h("p", { class: "muted" }, why ? said(why) : t("runs.noReport")),
     signal,
   );
+}
+
+/** Why an item failed or waits. */
+function reasonOf(one) {
+  const text = one.message ?? one.reason ?? "";
+  return ["held", "rejected"].includes(one.state) ? warning(text) : h("span", { title: text }, reason(one.code, text));
 }
 
 function stateOf(state) {

@@ -7,6 +7,7 @@ import { decimal, has, t, took } from "../i18n.js";
 import { sorry } from "../parts/notices.js";
 import { badge, button, empty, failed, field, heading, loading, select, table } from "../parts/ui.js";
 import { note } from "../router.js";
+import { said } from "../said.js";
 
 const PRESETS = ["", "fast", "balanced", "thorough"];
 const CANDIDATES = 30;
@@ -172,7 +173,7 @@ function candidateTable(candidates, why) {
 }
 
 function fate(text) {
-  return text === "used" ? t("play.used") : text;
+  return text === "used" ? t("play.used") : said(text);
 }
 
 /** "Why not this passage?": words that stand in it, or a chunk picked above. */
@@ -202,12 +203,18 @@ function whyNot(kb, question, signal) {
   };
 }
 
+/** Whether a chunk is used, else the stage at which it was dropped. */
+function verdict(one) {
+  const dropped = one.stages.find((stage) => !stage.passed);
+  return dropped ? badge(t("play.droppedAt", { stage: label("stageName", dropped.stage) }), "warn") : badge(t("play.used"), "good");
+}
+
 function explained(one) {
   return h(
     "article",
     { class: "explained" },
-    h("p", {}, h("strong", {}, one.title || decodeEnd(one.source)), " ", badge(one.verdict, one.verdict.startsWith("used") ? "good" : "warn")),
+    h("p", {}, h("strong", {}, one.title || decodeEnd(one.source)), " ", verdict(one)),
     h("p", { class: "muted clamp" }, one.text),
-    h("ol", { class: "stages" }, one.stages.map((stage) => h("li", { class: stage.passed ? (/^not among/.test(stage.detail) ? "missed" : "passed") : "dropped" }, h("strong", {}, label("stageName", stage.stage)), h("span", {}, stage.detail)))),
+    h("ol", { class: "stages" }, one.stages.map((stage) => h("li", { class: stage.passed ? (/^not among/.test(stage.detail) ? "missed" : "passed") : "dropped" }, h("strong", {}, label("stageName", stage.stage)), h("span", {}, said(stage.detail))))),
   );
 }

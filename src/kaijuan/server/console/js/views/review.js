@@ -7,6 +7,7 @@ import { ago, has, t } from "../i18n.js";
 import { followRun } from "../library/run.js";
 import { prompt, sorry, toast } from "../parts/notices.js";
 import { badge, button, empty, heading, load, select } from "../parts/ui.js";
+import { said } from "../said.js";
 
 const STATES = ["pending", "approved", "rejected", "superseded"];
 
@@ -53,12 +54,12 @@ export function render({ kb, root, signal, shell }) {
 }
 
 function finding(one) {
-  const where = one.page ? t("ask.pages", { pages: one.page }) : one.place;
+  const where = one.page ? t("ask.pages", { pages: one.page }) : one.place && said(one.place);
   return h(
     "li",
     {},
     badge(has(`detector.${one.detector}`) ? t(`detector.${one.detector}`) : one.detector, "warn"),
-    h("span", {}, one.said, one.count > 1 && ` (${one.count})`, where && h("span", { class: "muted" }, ` · ${where}`)),
+    h("span", {}, said(one.said), one.count > 1 && ` (${one.count})`, where && h("span", { class: "muted" }, ` · ${where}`)),
     one.excerpt && h("code", { class: "excerpt" }, one.excerpt),
   );
 }
