@@ -26,7 +26,7 @@ def weak(evidence: float | None, settings: RetrieveSettings) -> str:
 
 
 def band(evidence: float | None, settings: RetrieveSettings) -> str:
-    """Return "evidence", "supporting" or "weak" (spec G4); nothing where no reranker spoke."""
+    """Return "evidence", "supporting" or "weak" (spec G4); nothing where no reranker could tell."""
     if evidence is None:
         return ""
     if evidence >= settings.evidence_from:

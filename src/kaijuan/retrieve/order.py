@@ -182,7 +182,8 @@ def _spread(judged: list[_Judged], settings: RetrieveSettings) -> list[_Judged]:
 
 
 def _placed(item: _Judged, rank: int, settings: RetrieveSettings, *, cut: bool) -> Candidate:
-    evidence = None if item.verdict is None else round(item.verdict.evidence, 6)
+    said = item.verdict
+    evidence = round(said.evidence, 6) if said is not None and said.calibrated else None
     fate = item.candidate.fate
     if fate == USED and item.validity.standing is Standing.SUPERSEDED and settings.superseded == "drop":
         fate = f"{item.validity}"

@@ -60,6 +60,9 @@ class Verdict:
     """Orders the candidates of one question; compares with nothing else."""
     evidence: float
     """Calibrated, 0 to 1: the probability that the candidate answers the question."""
+    calibrated: bool = True
+    """False where `evidence` says less than it should, such as of a text in another language by a reranker that looks
+    at words: it is then not shown, and nothing is left out for it."""
 
 
 Pieces = npt.NDArray[np.uint32]

@@ -49,7 +49,8 @@ class Passage:
     also: tuple[str, ...] = ()
     """Sources of merged documents in which the same words stand; not shown apart."""
     evidence: float | None = None
-    """The probability, 0 to 1, that it answers the question, as the reranker says; None where none was asked."""
+    """The probability, 0 to 1, that it answers the question, as the reranker says; None where none was asked, or where
+    it cannot tell, as the onboard one cannot of text in another language."""
     band: str = ""
     """"evidence", "supporting" or "weak" by `evidence`."""
     validity: str = ""
@@ -70,7 +71,8 @@ class Candidate:
     reranked: RouteScore | None = None
     """Where it stood when everything was weighed; None for those that were too far down to be looked at."""
     evidence: float | None = None
-    """What the reranker says: the probability, 0 to 1, that it answers the question; None where none was asked."""
+    """What the reranker says: the probability, 0 to 1, that it answers the question; None where none was asked or it
+    cannot tell."""
     validity: str = ""
     """"expired 2023-12-31", "superseded by ..."; empty for what holds, or says nothing about it."""
 

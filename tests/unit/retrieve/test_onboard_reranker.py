@@ -25,7 +25,7 @@ def words(tmp_path_factory: pytest.TempPathFactory) -> Words:
     return E5Words(tmp_path_factory.mktemp("words"))
 
 
-def reading(text: str, *, cosine: float = 0.85, lexical: float = 9.0, title: str = "") -> Reading:
+def reading(text: str, *, cosine: float = 0.85, lexical: float = 9.0, title: str = "", language: str = "zh") -> Reading:
     """Return a candidate that both routes found."""
     return Reading(
         chunk_id=ChunkId(text),
@@ -33,7 +33,7 @@ def reading(text: str, *, cosine: float = 0.85, lexical: float = 9.0, title: str
         title=title,
         title_path=(),
         text=text,
-        language="zh",
+        language=language,
         routes={"dense": RouteScore(1, cosine), "lexical": RouteScore(1, lexical)},
         fused=0.9,
     )
@@ -64,6 +64,27 @@ async def test_evidence_tells_what_answers_from_what_does_not(words: Words) -> N
     best, *rest = await OnboardReranker(MODEL, words).rerank("入职满一年后每年有几天带薪年假？", [answer, *others])
     assert best.evidence > 0.7
     assert max(verdict.evidence for verdict in rest) < 0.2
+
+
+@pytest.mark.parametrize(
+    ("question", "own", "other", "languages"),
+    [
+        ("试用期有多长？", "试用期为三个月。", "The probation period is three months.", ("zh", "en")),
+        (
+            "How long is the probation period?",
+            "The probation period is three months.",
+            "试用期为三个月。",
+            ("en", "zh"),
+        ),
+    ],
+)
+async def test_what_is_in_another_language_has_no_calibrated_evidence_in_either_direction(
+    words: Words, question: str, own: str, other: str, languages: tuple[str, str]
+) -> None:
+    """Words count for nothing there: the right text had an evidence of one in a hundred and was called weak."""
+    texts = [reading(own, language=languages[0]), reading(other, language=languages[1])]
+    mine, theirs = await OnboardReranker(MODEL, words).rerank(question, texts)
+    assert (mine.calibrated, theirs.calibrated) == (True, False)
 
 
 async def test_what_was_kept_and_what_is_read_anew_say_the_same(monkeypatch: pytest.MonkeyPatch) -> None:

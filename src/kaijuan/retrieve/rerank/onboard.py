@@ -11,6 +11,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from kaijuan.core.ids import ChunkId
+from kaijuan.core.text.language import language_of
 from kaijuan.retrieve.ports import Pieces, Reading, Verdict, Words
 from kaijuan.retrieve.rerank.features import Facts, features_of
 from kaijuan.retrieve.rerank.model import Model, shipped
@@ -69,9 +70,15 @@ class OnboardReranker:
         rows = self.features(question, candidates)
         scores = self._model.scores(rows)
         chances = self._model.chances(rows, scores, self._embedder)
+        asked = language_of(question)
         return [
-            Verdict(score=round(float(score), 9), evidence=round(float(chance), 6))
-            for score, chance in zip(scores, chances, strict=True)
+            Verdict(
+                score=round(float(score), 9),
+                evidence=round(float(chance), 6),
+                # Most of what is looked at is words, which two languages do not share.
+                calibrated=not (asked and one.language and one.language != asked),
+            )
+            for one, score, chance in zip(candidates, scores, chances, strict=True)
         ]
 
     def _read(self, candidates: Sequence[Reading]) -> list[_Kept]:
