@@ -26,7 +26,8 @@ async def served(tmp_path: Path) -> AsyncIterator[Served]:
         yield service
 
 
-async def _experiment(folder: Path, home: Path) -> None:
+async def keep_experiment(folder: Path, home: Path) -> None:
+    """Run a small experiment and keep its results in a home."""
     data = folder / "set"
     data.mkdir()
     _lines(data / "corpus.jsonl", [{"_id": id, "title": id, "text": text} for id, text in DOCUMENTS.items()])
@@ -48,7 +49,7 @@ async def test_without_experiments_the_list_is_empty(served: Served) -> None:
 
 
 async def test_an_experiment_is_listed_shown_and_sent_as_a_page(served: Served, tmp_path: Path) -> None:
-    await _experiment(tmp_path, served.engine.home)
+    await keep_experiment(tmp_path, served.engine.home)
     (listed,) = (await served.get("/evaluations")).json()["evaluations"]
     assert (listed["name"], listed["runs"]) == ("trial", 2)
     shown = (await served.get("/evaluations/trial")).json()
@@ -68,12 +69,12 @@ async def test_an_experiment_is_listed_shown_and_sent_as_a_page(served: Served, 
 
 @pytest.mark.parametrize("name", ["..", "%2e%2e", "..%2Fresults", "other"])
 async def test_no_name_leads_out_of_the_results(served: Served, tmp_path: Path, name: str) -> None:
-    await _experiment(tmp_path, served.engine.home)
+    await keep_experiment(tmp_path, served.engine.home)
     assert (await served.get(f"/evaluations/{name}")).status_code in (404, 422)
 
 
 async def test_only_who_runs_the_service_sees_them(served: Served, tmp_path: Path) -> None:
-    await _experiment(tmp_path, served.engine.home)
+    await keep_experiment(tmp_path, served.engine.home)
     await served.user("olga", role=Role.OWNER)
     await served.user("rita")
     await served.user("otto", role=Role.OWNER, tenant="other")

@@ -62,4 +62,4 @@ def test_nothing_in_the_console_reads_a_string_as_markup_or_code() -> None:
         if forbidden.search(line)
     ]
     # Where people may leave the scheme of a web address out.
-    assert [line for line in found if not line.startswith("library.js")] == []
+    assert [line for line in found if not line.startswith("intake.js")] == []

@@ -14,6 +14,7 @@ export class ApiError extends Error {
     this.status = status;
     this.code = problem.code ?? "";
     this.hint = problem.hint ?? "";
+    this.retry = problem.retry === true || [0, 502, 503, 504].includes(status);
     this.request = problem.request_id ?? problem.instance ?? "";
   }
 }
@@ -36,8 +37,8 @@ export function address(path, query = {}) {
   return url.href;
 }
 
-async function ask(path, { method = "GET", query = {}, body = null, form = null, accept = "application/json", signal } = {}) {
-  const own = { Accept: accept };
+async function ask(path, { method = "GET", query = {}, body = null, form = null, more = {}, accept = "application/json", signal } = {}) {
+  const own = { Accept: accept, ...more };
   if (body !== null) own["Content-Type"] = "application/json";
   if (method === "POST") own["Idempotency-Key"] = crypto.randomUUID?.() ?? String(Math.random()).slice(2);
   let response;
@@ -196,29 +197,21 @@ export async function blobAddress(url, signal) {
   return URL.createObjectURL(await response.blob());
 }
 
-/** Send files as one run; `told` gets the share of bytes sent. fetch tells nothing of that, so this is XMLHttpRequest. */
-export function upload(kb, files, told) {
+/** Send files in one request, as one run. */
+export function upload(kb, files, signal) {
   const form = new FormData();
   for (const { file, path } of files) form.append("files", file, path || file.name);
-  return new Promise((resolve, reject) => {
-    const request = new XMLHttpRequest();
-    request.open("POST", address(`${of(kb)}/documents`));
-    for (const [name, value] of Object.entries(headers({ Accept: "application/json" }))) request.setRequestHeader(name, value);
-    request.upload.addEventListener("progress", (event) => event.lengthComputable && told(event.loaded / event.total));
-    request.addEventListener("error", () => reject(new ApiError(0, { code: "unreachable" })));
-    request.addEventListener("load", () => {
-      let body = {};
-      try {
-        body = JSON.parse(request.responseText);
-      } catch {
-        // No JSON: the status says enough.
-      }
-      if (request.status >= 200 && request.status < 300) resolve(body);
-      else reject(new ApiError(request.status, body.error ?? body));
-    });
-    request.send(form);
-  });
+  return json(`${of(kb)}/documents`, { method: "POST", form, signal });
 }
+
+/** Uploads in pieces: {id, name, size, offset}, where `offset` is how many bytes the service has. */
+export const uploads = async (kb, signal) => (await json(`${of(kb)}/uploads`, { signal })).uploads;
+export const beginUpload = (kb, name, size, signal) => json(`${of(kb)}/uploads`, { method: "POST", body: { name, size }, signal });
+export const uploadState = (kb, id, signal) => json(`${of(kb)}/uploads/${part(id)}`, { signal });
+export const dropUpload = (kb, id) => json(`${of(kb)}/uploads/${part(id)}`, { method: "DELETE" });
+export const finishUploads = (kb, ids, signal) => json(`${of(kb)}/uploads/finish`, { method: "POST", body: { uploads: ids }, signal });
+export const sendPiece = (kb, id, offset, blob, signal) =>
+  json(`${of(kb)}/uploads/${part(id)}`, { method: "PATCH", form: blob, more: { "Content-Type": "application/offset+octet-stream", "Upload-Offset": String(offset) }, signal });
 
 // --- runs, reviews, snapshots -------------------------------------------------------------------------------
 
@@ -273,3 +266,14 @@ export const revoke = (kb, body) => json(`${of(kb)}/access/revoke`, { method: "P
 export const audit = (signal) => json("audit", { query: { newest: true, limit: 100 }, signal });
 export const auditCheck = (signal) => json("audit/check", { signal });
 export const revokeKey = (id) => json(`keys/${part(id)}`, { method: "DELETE" });
+
+// --- editions, upkeep ---------------------------------------------------------------------------------------
+
+export const editions = (kb, query, signal) => json(`${of(kb)}/editions`, { query, signal });
+export const models = (kb, signal) => json(`${of(kb)}/models`, { signal });
+export const switchModel = (kb, name) => json(`${of(kb)}/models/${part(name)}/switch`, { method: "POST", body: {} });
+export const care = (kb, body) => json(`${of(kb)}/doctor`, { method: "POST", body });
+export const optimise = (kb) => json(`${of(kb)}/optimise`, { method: "POST", body: {} });
+export const backups = (signal) => json("backups", { signal });
+export const backUp = (name) => json(`backups/${part(name)}`, { method: "POST", body: {} });
+export const checkBackup = (name) => json(`backups/${part(name)}/check`, { method: "POST", body: {} });

@@ -10,6 +10,8 @@ import { badge, button, failed, progress, table } from "../parts/ui.js";
 import { reason, warning } from "../said.js";
 
 const LOOK_MS = 700;
+/** Looks without an answer before a person is told: some minutes. */
+const MOST_SILENT = 400;
 
 /** Show a run in `place` until it ends; resolves to its report. */
 export async function followRun(kb, id, place, signal) {
@@ -18,13 +20,15 @@ export async function followRun(kb, id, place, signal) {
   try {
     const stop = button(t("run.cancel"), { kind: "quiet small", on: { click: () => cancel(kb, id, stop) } });
     const report = await watch(kb, id, signal, (state) => put(card, going(state, stop)));
-    put(card, reportView(report));
+    put(card, report.snapshot === undefined ? done() : reportView(report));
     return report;
   } catch (error) {
     if (error.name !== "AbortError") put(card, failed(error));
     throw error;
   }
 }
+
+const done = () => h("div", { class: "run-line" }, icon("check", 18), h("strong", {}, t("runState.done")));
 
 async function cancel(kb, id, stop) {
   stop.disabled = true;
@@ -37,40 +41,55 @@ async function cancel(kb, id, stop) {
 }
 
 async function watch(kb, id, signal, told) {
-  told({ stage: "reading", done: 0, total: null, failed: 0, source: "", chunks: 0, indexed: 0 });
+  let last = { state: "waiting" };
+  const see = (state) => told((last = state));
+  see(last);
   try {
     for await (const { event, data } of api.runStream(kb, id, signal)) {
       if (event === "error") throw new api.ApiError(data.status ?? 500, data);
       if (ended(data)) return data.report;
-      if (data.progress) told(data.progress);
+      see(data);
     }
   } catch (error) {
-    if (error.name === "AbortError" || error.status) throw error;
+    if (error.name === "AbortError" || (error.status && !error.retry)) throw error;
     // The stream broke off; the run goes on, so ask for it from now on.
   }
-  for (;;) {
-    const state = await api.run(kb, id, signal);
-    if (ended(state)) return state.report;
-    if (state.progress) told(state.progress);
+  last = { ...last, broken: true };
+  for (let silent = 0; ; ) {
+    try {
+      const state = await api.run(kb, id, signal);
+      silent = 0;
+      if (ended(state)) return state.report;
+      see(state);
+    } catch (error) {
+      // The service may be starting anew: it takes up what it had begun.
+      if (error.code === "not_found" && last.broken) throw new api.ApiError(404, { code: "run_lost" });
+      if (!error.retry || error.ended || (silent += 1) > MOST_SILENT) throw error;
+      see({ ...last, broken: true });
+    }
     await new Promise((resolve) => setTimeout(resolve, LOOK_MS));
     signal?.throwIfAborted();
   }
 }
 
-/** Whether a run has ended well; throws what it failed with. */
+/** Whether a run has ended well; throws what it failed with. An error of one that waits is why it must be tried again. */
 function ended(state) {
-  if (state.state === "cancelled") throw new api.ApiError(500, { code: "run_cancelled" });
-  if (state.error) throw new api.ApiError(500, state.error);
-  return state.state === "done" && state.report;
+  if (state.state === "cancelled") throw final({ code: "run_cancelled" });
+  if (state.state === "failed") throw final(state.error ?? {});
+  return state.state === "done" && (state.report ?? true);
 }
 
-function going(state, stop) {
+const final = (problem) => Object.assign(new api.ApiError(500, problem), { ended: true });
+
+function going(run, stop) {
+  const state = { done: 0, total: null, failed: 0, source: "", ...run.progress };
   const share = state.total ? state.done / state.total : null;
-  const stage = has(`run.${state.stage}`) ? t(`run.${state.stage}`) : t("run.working");
+  const stage = run.broken ? t("run.broken") : run.state === "waiting" ? t("runState.waiting") : has(`run.${state.stage}`) ? t(`run.${state.stage}`) : t("run.working");
+  const why = run.state === "waiting" && run.error ? reason(run.error.code, run.error.message) : "";
   return [
-    h("div", { class: "run-line" }, h("strong", {}, stage), h("span", { class: "muted" }, state.total ? t("run.of", { done: state.done, total: state.total }) : t("run.done", { done: state.done })), h("span", { class: "grow" }), stop),
+    h("div", { class: "run-line" }, h("strong", {}, stage), h("span", { class: "muted" }, state.total ? t("run.of", { done: state.done, total: state.total }) : state.done > 0 && t("run.done", { done: state.done })), h("span", { class: "grow" }), stop),
     progress(share, stage),
-    h("p", { class: "muted small ellipsis" }, [state.source && decodeEnd(state.source), state.failed > 0 && t("run.failed", { n: state.failed })].filter(Boolean).join(" · ") || "\u00a0"),
+    h("p", { class: "muted small ellipsis" }, [why, state.source && decodeEnd(state.source), state.failed > 0 && t("run.failed", { n: state.failed })].filter(Boolean).join(" · ") || "\u00a0"),
   ];
 }
 

@@ -9,6 +9,7 @@ import { versionViewer } from "../reader/viewers.js";
 import { blocksViewer } from "../reader/text.js";
 import { documentAccess } from "../library/access.js";
 import { chunkList } from "../library/chunks.js";
+import { editionsOf } from "../library/editions.js";
 import { sorry } from "../parts/notices.js";
 import { href, note } from "../router.js";
 import { warning } from "../said.js";
@@ -29,7 +30,7 @@ export async function render({ kb, parts: [id], query, root, signal, shell }) {
   const { version } = view;
   const panels = [
     { id: "content", label: t("doc.content"), show: () => contentPanel(kb, view, signal, shell.may("write")) },
-    { id: "versions", label: t("doc.versions"), show: () => versionsPanel(kb, view) },
+    { id: "versions", label: t("doc.versions"), show: () => [versionsPanel(kb, view), api.has("kbs/{}/editions") && editionsOf(kb, version.document_id, signal)] },
     { id: "metadata", label: t("doc.metadata"), show: () => metadataPanel(view) },
     shell.may("manage") && api.has("kbs/{}/access") && { id: "access", label: t("doc.access"), show: () => documentAccess(kb, version, signal) },
   ].filter(Boolean);

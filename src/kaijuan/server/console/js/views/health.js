@@ -5,6 +5,7 @@ import { h, put } from "../dom.js";
 import { ago, has, number, t } from "../i18n.js";
 import { icon } from "../icons.js";
 import { accessPanel, auditPanel, keysPanel, usersPanel } from "../parts/people.js";
+import { upkeepPanel } from "../parts/upkeep.js";
 import { note } from "../router.js";
 import { said } from "../said.js";
 import { badge, facts, heading, load, table, tabs } from "../parts/ui.js";
@@ -32,8 +33,10 @@ function healthPanel(kb, signal, shell) {
     ]);
     return { service, state, examined };
   };
-  load(root, gather, ({ service, state, examined }) => draw(service, state, examined), signal);
-  return root;
+  const begin = () => load(root, gather, ({ service, state, examined }) => draw(service, state, examined), signal);
+  begin();
+  const cared = shell.made() && shell.may("manage") && api.has("kbs/{}/models");
+  return h("div", { class: "stack" }, root, cared && upkeepPanel(kb, signal, { runsHome: shell.owns && api.has("backups"), again: begin }));
 }
 
 function draw(service, state, examined) {

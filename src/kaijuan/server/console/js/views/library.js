@@ -6,11 +6,13 @@ import { debounce, h, put } from "../dom.js";
 import { ago, has, number, t } from "../i18n.js";
 import { icon } from "../icons.js";
 import { dropped, picked } from "../library/files.js";
-import { followRun, reportView } from "../library/run.js";
+import { TAKEN_IN, cardsOf, leftOver, takeAddresses, takeFiles } from "../library/intake.js";
+import { reportView } from "../library/run.js";
 import { snapshotsPanel } from "../library/snapshots.js";
 import { duplicatesPanel } from "../library/duplicates.js";
+import { editionsPanel } from "../library/editions.js";
 import { prompt, sorry, sure, toast } from "../parts/notices.js";
-import { badge, button, empty, failed, heading, load, loading, progress, table, tabs } from "../parts/ui.js";
+import { badge, button, empty, heading, load, loading, table, tabs } from "../parts/ui.js";
 import { href, note } from "../router.js";
 import { reason, said, warning } from "../said.js";
 
@@ -31,41 +33,27 @@ export function render({ kb, query, root, signal, shell }) {
 
   async function take(found) {
     if (!found.length) return toast(t("library.nothing"), "bad");
-    const told = h("div", { class: "run-card" });
-    const card = h("div", {}, told);
-    intake.prepend(card);
-    const draw = (share) => put(told, h("div", { class: "run-line" }, h("strong", {}, t("library.sending", { n: found.length }))), progress(share, t("library.sendingLabel")));
-    draw(0);
     try {
       await shell.secure();
-      const { id } = await api.upload(kb, found, draw);
-      told.remove();
-      await followRun(kb, id, card, signal);
-      list?.();
-      shell.renewBases();
     } catch (error) {
-      if (error.name === "AbortError") return;
-      put(told, failed(error));
-      told.isConnected || card.append(told);
+      return sorry(error);
     }
+    return takeFiles(kb, found, intake);
   }
 
-  async function takeAddresses() {
+  async function takeWeb() {
     const words = await prompt(t("library.web"), t("library.webLabel"), t("library.webAdd"), { multiline: true, required: true });
     const targets = (words ?? "").split(/\s+/).filter(Boolean);
     if (!targets.length) return;
-    const card = h("div", {});
-    intake.prepend(card);
     try {
       await shell.secure();
-      const { id } = await api.addAddresses(kb, targets.map((one) => (/^https?:\/\//i.test(one) ? one : `https://${one}`)));
-      await followRun(kb, id, card, signal);
-      list?.();
-      shell.renewBases();
     } catch (error) {
-      if (error.name !== "AbortError" && !card.childElementCount) put(card, failed(error));
+      return sorry(error);
     }
+    return takeAddresses(kb, targets, intake);
   }
+
+  window.addEventListener(TAKEN_IN, () => (list?.(), shell.renewBases()), { signal });
 
   const veil = h("div", { class: "drop-veil", hidden: true, "aria-hidden": "true" }, h("div", {}, icon("upload", 40), h("p", {}, t("library.dropHere"))));
   const holdsFiles = (event) => [...(event.dataTransfer?.types ?? [])].includes("Files");
@@ -90,17 +78,20 @@ export function render({ kb, query, root, signal, shell }) {
   const actions = shell.may("write") && [
     button(t("library.upload"), { kind: "primary", glyph: "upload", on: { click: () => files.click() } }),
     button(t("library.folder"), { glyph: "folder", on: { click: () => folder.click() } }),
-    api.has("kbs/{}/runs") && button(t("library.web"), { glyph: "globe", on: { click: takeAddresses } }),
+    api.has("kbs/{}/runs") && button(t("library.web"), { glyph: "globe", on: { click: takeWeb } }),
   ];
   const panels = [
     { id: "documents", label: t("library.documents"), show: () => documentsPanel({ kb, query, signal, made: shell.made, mayWrite: shell.may("write"), upload: () => files.click(), onList: (again) => (list = again) }) },
     shell.made() && api.has("kbs/{}/runs") && { id: "runs", label: t("library.runs"), show: () => runsPanel(kb, signal) },
     shell.made() && api.has("kbs/{}/snapshots") && { id: "snapshots", label: t("library.snapshots"), show: () => snapshotsPanel(kb, signal, { mayWrite: shell.may("write"), intake }) },
+    shell.made() && api.has("kbs/{}/editions") && { id: "editions", label: t("library.editions"), show: () => editionsPanel(kb, signal) },
     shell.made() && shell.may("write") && api.has("kbs/{}/duplicates") && { id: "duplicates", label: t("library.duplicates"), show: () => duplicatesPanel(kb, signal) },
   ].filter(Boolean);
   const chosen = query.get("tab") ?? "documents";
   put(view, heading(t("library.title"), t(shell.may("write") ? "library.detail" : "library.detailReader"), actions || []), files, folder, intake, tabs(panels, chosen, (id) => note({ tab: id === "documents" ? "" : id, q: id === "documents" ? query.get("q") : "" })), veil);
   put(root, view);
+  intake.append(...cardsOf(kb));
+  if (shell.made() && shell.may("write") && api.has("kbs/{}/uploads")) leftOver(kb, intake, signal);
   shell.keys({ "/": () => view.querySelector("input[type=search]")?.focus() });
 }
 
