@@ -5,7 +5,7 @@ from __future__ import annotations
 import builtins
 from collections.abc import Sequence
 
-from kaijuan.core.ids import ChunkId, DocumentId
+from kaijuan.core.ids import ChunkId, DocumentId, stable_id
 from kaijuan.core.text.language import language_of
 from kaijuan.errors import UsageError
 from kaijuan.retrieve.ports import Reading
@@ -34,7 +34,8 @@ class Judging(Wired):
         ranks = {at: rank for rank, at in enumerate(order, start=1)}
         readings = [
             Reading(
-                chunk_id=ChunkId(str(at)),
+                # Rerankers keep what they made of a chunk by its id: equal ids must mean equal texts, call after call.
+                chunk_id=ChunkId(stable_id("text", text)),
                 document_id=DocumentId(str(at)),
                 title="",
                 title_path=(),
