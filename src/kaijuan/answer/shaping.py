@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import hashlib
 import json
 from dataclasses import replace
@@ -31,13 +32,13 @@ async def shaped(answer: Answer, schema: Schema, chat: ChatModel) -> Answer:
     try:
         reply = await chat.reply(request)
         usage += reply.usage
-        found, fault = read_reply(reply.text, schema)
+        found, fault = await asyncio.to_thread(read_reply, reply.text, schema)
         status = StructuredStatus.FITS
         if found is None:
             telemetry.count("answer.schema_repaired")
             again = await chat.reply(_again(request, answer, reply.text, fault))
             usage += again.usage
-            found, fault = read_reply(again.text, schema)
+            found, fault = await asyncio.to_thread(read_reply, again.text, schema)
             status = StructuredStatus.REPAIRED
     except ModelError as error:
         telemetry.count("answer.schema_failed")

@@ -82,6 +82,98 @@ def test_a_schema_that_leads_back_to_itself_ends() -> None:
     assert read_reply('{"a": 1}', schema) == (None, "the schema leads back to itself")
 
 
+def _nested(levels: int, key: str = "not") -> dict[str, Any]:
+    schema: dict[str, Any] = {}
+    for _ in range(levels):
+        schema = {key: schema}
+    return {"type": "object", **schema}
+
+
+@pytest.mark.parametrize(
+    "schema",
+    [
+        _nested(70),
+        _nested(300),
+        {"type": "object", "allOf": [_nested(70)]},
+        {"type": "object", "properties": {"a": {"$dynamicRef": "#none"}}},
+        {
+            "type": "object",
+            "properties": {"a": {"$id": "http://example.org/x", "$ref": "#/$defs/x"}},
+            "$defs": {"x": {}},
+        },
+        {"type": "object", "allOf": [{}], "$ref": "#/allOf/first"},
+        {"type": "object", "$ref": "#/type/0/x"},
+        {"type": "object", "$ref": {"$ref": "#"}},
+    ],
+)
+def test_what_would_lead_a_validator_astray_is_refused(schema: dict[str, Any]) -> None:
+    with pytest.raises(UsageError):
+        checked(schema)
+
+
+def test_a_schema_may_be_as_deep_as_is_said() -> None:
+    assert read_reply('{"a": 1}', checked(_nested(62))) == ({"a": 1}, "")
+    assert checked(
+        {
+            "type": "object",
+            "$id": "https://example.org/a",
+            "properties": {"a": {"$ref": "#/$defs/b"}},
+            "$defs": {"b": {}},
+        }
+    )
+
+
+@pytest.mark.parametrize(
+    "schema",
+    [
+        {"x": {"properties": {"pattern": "(a+)+$"}}, "properties": {"a": {"$ref": "#/x/properties"}}},
+        {"default": {"pattern": "(a+)+$"}, "properties": {"a": {"$ref": "#/default"}}},
+        {"x": {"$defs": {"patternProperties": {"(a+)+$": False}}}, "properties": {"a": {"$ref": "#/x/$defs"}}},
+    ],
+)
+def test_a_pattern_is_never_tried_wherever_it_stands(schema: dict[str, Any]) -> None:
+    word = "a" * 60 + "!"
+    for reply in ({"a": word}, {"a": {word: 1}}):
+        found, fault = read_reply(json.dumps(reply), checked({"type": "object", **schema}))
+        assert found is not None or fault
+
+
+def _deep(levels: int) -> str:
+    return '{"a": ' * levels + "1" + "}" * levels
+
+
+@pytest.mark.parametrize(
+    ("schema", "reply"),
+    [
+        ({"properties": {"a": {"anyOf": [{"$ref": "#"}] * 20}}}, _deep(12)),
+        ({"properties": {"a": {"oneOf": [{"$ref": "#"}, {"$ref": "#"}]}}}, _deep(60)),
+        ({"properties": {"a": {"items": {"allOf": [{}] * 4000}}}}, json.dumps({"a": list(range(5000))})),
+        ({"properties": {"a": {"uniqueItems": True}}}, json.dumps({"a": [{"x": at} for at in range(5000)]})),
+    ],
+)
+def test_what_takes_too_long_is_given_up(schema: dict[str, Any], reply: str) -> None:
+    """Each of these would keep a validator busy for minutes, some for years."""
+    assert read_reply(reply, checked({"type": "object", **schema})) == (None, "to check it takes too long")
+
+
+def test_objects_as_large_as_models_write_are_checked() -> None:
+    row = {"type": "object", "properties": {name: {"type": "string", "maxLength": 40} for name in "abcdefghij"}}
+    schema = checked({"type": "object", "properties": {"rows": {"type": "array", "uniqueItems": True, "items": row}}})
+    data = {"rows": [{name: f"{name}{at}" for name in "abcdefghij"} for at in range(300)]}
+    assert read_reply(json.dumps(data), schema) == (data, "")
+
+
+@pytest.mark.parametrize("number", ["NaN", "Infinity", "-Infinity", "1e999"])
+def test_numbers_that_json_does_not_have_are_none(number: str) -> None:
+    found, fault = read_reply(f'{{"a": {number}}}', checked({"type": "object"}))
+    assert (found, fault[:14]) == (None, "it is not JSON")
+
+
+def test_numbers_that_no_division_holds_do_not_fit() -> None:
+    schema = checked({"type": "object", "properties": {"a": {"multipleOf": 0.1}}})
+    assert read_reply(f'{{"a": {"9" * 400}}}', schema)[0] is None
+
+
 def test_half_a_code_point_is_replaced() -> None:
     found, _ = read_reply('{"a": "\\ud800"}', checked({"type": "object"}))
     json.dumps(found, ensure_ascii=False).encode()
