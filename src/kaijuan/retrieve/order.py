@@ -21,8 +21,10 @@ from kaijuan.retrieve.diversify import diversified, overlaps, within_quota
 from kaijuan.retrieve.ports import Reading, Reranker, Verdict
 from kaijuan.retrieve.rerank.terms import numbers
 from kaijuan.retrieve.results import Candidate, RouteReport, RouteScore
+from kaijuan.retrieve.routes.exact import program_names
 from kaijuan.retrieve.settings import RetrieveSettings
 from kaijuan.retrieve.texts import TextShelf
+from kaijuan.retrieve.to_the_letter import held_to_the_letter
 from kaijuan.retrieve.validity import HOLDS, Standing, Validity, validities
 
 _LEAST = 1e-6
@@ -77,11 +79,15 @@ async def ordered(
     """
     settings = tools.settings
     head = [item for item in candidates[: settings.rerank_k] if item.chunk_id in near.chunks]
-    judged = await _read(tools, question, head, near)
+    names = program_names(question)
+    judged = await _read(tools, question, head, near, needed=bool(names))
     if not judged:
         return Ordered(candidates=list(candidates))
     judged, report = await _asked(tools, question, judged)
     judged = _in_slots(question, judged)
+    if names:
+        # Sorting keeps the order among equals: what is alike to the letter stands as the routes and reranker say.
+        judged.sort(key=lambda item: -held_to_the_letter(names, item.reading))
     judged = (
         await asyncio.to_thread(_spread, judged, settings) if settings.diversity or settings.per_document else judged
     )
@@ -90,10 +96,12 @@ async def ordered(
     return Ordered(candidates=[*placed, *(item for item in candidates if item.chunk_id not in known)], report=report)
 
 
-async def _read(tools: Tools, question: str, head: Sequence[Candidate], near: Families) -> list[_Judged]:
+async def _read(
+    tools: Tools, question: str, head: Sequence[Candidate], near: Families, *, needed: bool
+) -> list[_Judged]:
     chunks = [near.chunks[item.chunk_id] for item in head]
     versions = {chunk.version_id: near.versions[chunk.version_id] for chunk in chunks}
-    texts = await _texts(tools, versions)
+    texts = await _texts(tools, versions, needed=needed)
     standing: Mapping[VersionId, Validity] = validities(
         versions, question, tools.now, tools.settings, tools.kb, tools.at
     )
@@ -119,9 +127,9 @@ async def _read(tools: Tools, question: str, head: Sequence[Candidate], near: Fa
     ]
 
 
-async def _texts(tools: Tools, versions: Mapping[VersionId, Version]) -> dict[VersionId, str]:
-    """Return the texts that can be read; nothing is read for steps that look at none."""
-    if tools.reranker is None and not tools.settings.diversity:
+async def _texts(tools: Tools, versions: Mapping[VersionId, Version], *, needed: bool) -> dict[VersionId, str]:
+    """Return the texts that can be read; nothing is read where nobody looks at them."""
+    if tools.reranker is None and not tools.settings.diversity and not needed:
         return dict.fromkeys(versions, "")
     found = await tools.texts.read_each([version.text_hash for version in versions.values()])
     return {version: text for version, text in zip(versions, found, strict=True) if isinstance(text, str)}

@@ -23,6 +23,11 @@ _CAMEL = re.compile(r"[a-z]{2,}(?=[A-Z](?:[A-Z]*[a-z]|[A-Z]{2}))[A-Za-z]+")
 _HUMPS = re.compile(r"[A-Z]+[a-z]+(?:[A-Z]+[a-z]+){2,}")
 # Whatever is written as code is meant to the letter: `chmod`, DataFrame().
 _AS_CODE = re.compile(r"`([A-Za-z]{2,})(?:\(\))?`|(?<![\w.])([A-Za-z]{2,})\(\)")
+# Names in programs that have a digit or an underscore: read_2nd_page, getUserV2, os.path_sep; not iPhone15 or B2B.
+_IN_PROGRAMS = re.compile(
+    r"[A-Za-z_][\w.:]*[^\W_]_+[^\W_][\w.:]*|(?:[\w.:]*[.:])?[a-z][a-z0-9]+[A-Z](?:[A-Z]*[a-z]|[A-Z]{2})[A-Za-z0-9]+",
+    re.ASCII,
+)
 
 
 class ExactRoute:
@@ -45,16 +50,30 @@ def identifiers(text: str) -> Mapping[str, float]:
     An identifier within a longer one is no wish of its own (GB/T in GB/T 7714-2015).
     """
     terms = analyse(text)
-    codes = [term for term in terms if term.kind is TermKind.CODE and _is_name(term, text)]
-    whole = [term for term in codes if not _within(term, codes)]
     weights: dict[str, float] = {}
-    for term in (*whole, *_single(terms, text)):
+    for term in (*_whole(terms, text), *_single(terms, text)):
         weights[term.text] = WEIGHTS[TermKind.CODE]
         if term.kind is not TermKind.CODE:
             continue
         # GB/T 7714 asks for its editions too, which know it as their lead.
         weights["<" + term.text[1:]] = WEIGHTS[TermKind.LEAD]
     return weights
+
+
+def program_names(text: str) -> tuple[str, ...]:
+    """Return the names in programs that a question has, as they are written there, in their order, each once."""
+    terms = analyse(text)
+    codes = _whole(terms, text)
+    named = [term for term in codes if _IN_PROGRAMS.fullmatch(term.span.of(text))]
+    # The letters of a name with digits are a word too.
+    named += [term for term in _single(terms, text) if not _within(term, codes)]
+    found = sorted({term.span for term in named}, key=lambda span: span.start)
+    return tuple(dict.fromkeys(span.of(text) for span in found))
+
+
+def _whole(terms: Sequence[Term], text: str) -> list[Term]:
+    codes = [term for term in terms if term.kind is TermKind.CODE and _is_name(term, text)]
+    return [term for term in codes if not _within(term, codes)]
 
 
 def _is_name(term: Term, text: str) -> bool:
