@@ -19,6 +19,8 @@ from kaijuan.retrieve.results import Passage
 SHARED = 0.6
 """Share of the shorter text's words that another edition's has where both rule the same thing."""
 _FEWEST = 2
+_KEPT = 0.5
+"""Share of what an older sentence says of the question that a newer one has where it takes its place."""
 _REPLACED = 0.08
 """Share of a newer edition's sentence that stands in the place of other words of the older one."""
 _YEAR = re.compile(r"(?<!\d)(?:19|20)\d\d(?!\d)")
@@ -50,8 +52,9 @@ def settle(
     """Return the units without those that a newer edition of their document overrules, and what was left out.
 
     Editions are documents whose titles differ only in year or version. What the question names and the newer one lacks
-    (the older one's year) is not overruled by it; `shares` say how much the question names each document. `reads` are
-    all units: what an older edition says is told although it is too far from the question to be scored.
+    (the older one's year, or most of what is asked for) is not overruled by it; `shares` say how much the question
+    names each document. `reads` are all units: what an older edition says is told although it is too far from the
+    question to be scored.
     """
     conflicts: list[Conflict] = []
     passed_over: set[int] = set()
@@ -65,11 +68,20 @@ def settle(
                 continue
             asked = [anchor for anchor in question.anchors if read.has(anchor)]
             rivals = (one for one in new if all(one.has(anchor) for anchor in asked))
-            rival = next((one for one in rivals if _otherwise(read, one)), None)
+            rival = next((one for one in rivals if _otherwise(read, one) and _speaks_to(question, one, read)), None)
             if rival is not None:
                 conflicts.append(Conflict(holds=rival, outdated=read))
     gone = {id(conflict.outdated) for conflict in conflicts} | passed_over
     return [item for item in scored if id(item.read) not in gone], conflicts
+
+
+def _speaks_to(question: Question, new: Read, old: Read) -> bool:
+    """Say whether a newer unit says, in its own words, at least half of what the older one says of the question.
+
+    One that leaves out who decides, or by when, does not say it otherwise. Titles and headings are the editions' both.
+    """
+    said, kept = (sum(weight for key, weight in question.weights.items() if read.says(key)) for read in (old, new))
+    return kept >= _KEPT * said
 
 
 def _otherwise_in(newer: Passage, asked: Passage, scored: Sequence[Scored], passages: Sequence[Passage]) -> set[int]:

@@ -34,6 +34,7 @@ _BY_VALUE: Mapping[ValueKind | None, frozenset[FaultKind]] = {
     ValueKind.NUMBER: frozenset({FaultKind.NUMBER, FaultKind.DATE}),
     ValueKind.PRICE: frozenset({FaultKind.NUMBER}),
     ValueKind.COUNT: frozenset({FaultKind.NUMBER}),
+    ValueKind.MARK: frozenset({FaultKind.NUMBER, FaultKind.NAME}),
     None: frozenset({FaultKind.NUMBER, FaultKind.DATE, FaultKind.NAME, FaultKind.NEGATION}),
 }
 _WORDS = frozenset({BlockKind.PARAGRAPH, BlockKind.LIST, BlockKind.QUOTE, BlockKind.TABLE})

@@ -9,10 +9,11 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from kaijuan.answer.question import Anchor, AnchorKind, Question
+from kaijuan.answer.question import Anchor, AnchorKind, Question, amounts_of
 from kaijuan.answer.units import Unit
 from kaijuan.core.text.analyse import analyse
 from kaijuan.core.text.bm25 import idf
+from kaijuan.core.text.language import language_of
 from kaijuan.core.text.normalise import normalise
 from kaijuan.retrieve.results import Passage
 
@@ -161,7 +162,7 @@ def score_units(
         meaning = (cosine - low) / max(high - low, FLAT)
         score = COVERAGE * covered + SIMILARITY * meaning + FOUND * read.unit.found - RANK * read.unit.passage
         score += NAMED * name
-        score += _anchor_score(question.anchors, read)
+        score += _anchor_score(question.anchors, read) + _amounts_score(question, read)
         if question.wants is not None and question.wants.met(read.terms, read.quote):
             score += VALUE
         if _ASKS.search(read.unit.quote):
@@ -179,6 +180,13 @@ def _anchor_score(anchors: Sequence[Anchor], read: Read) -> float:
     if any(near_miss(anchor, read) for anchor in anchors) and not held:
         total -= NEAR_MISS
     return total
+
+
+def _amounts_score(question: Question, read: Read) -> float:
+    """Reward a unit in another language that names the numbers asked about: 五年 and "five years" share no term."""
+    if not question.amounts or language_of(read.unit.quote) in ("", question.language):
+        return 0.0
+    return ANCHOR_BONUS * len(question.amounts & amounts_of(read.unit.quote)) / len(question.amounts)
 
 
 def near_miss(anchor: Anchor, read: Read) -> bool:

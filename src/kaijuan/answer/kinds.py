@@ -33,6 +33,16 @@ def without_other_kinds(question: Question, scored: Sequence[Scored], reads: Seq
     return kept or list(scored)
 
 
+def is_unspoken(question: Question, best: Read, reads: Sequence[Read]) -> bool:
+    """Say whether the best unit is about the thing asked for (leave), no text has the word for the kind of it that is
+    asked for (parental), and the unit speaks of other kinds (annual).
+
+    The kind may go by another name there, or the documents may say nothing of it.
+    """
+    asked = {kind for kind in _kinds(question.text) if kind[0] >= "\u3400" or kind[0] in question.weights}
+    return any(_of_another(kind, asked, best) and not any(_has(kind[0], read) for read in reads) for kind in asked)
+
+
 def _of_another(kind: Kind, asked: Collection[Kind], read: Read) -> bool:
     if not _has(kind[1], read) or _has(kind[0], read):
         return False

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Container, Mapping, Sequence
 from dataclasses import dataclass
+from decimal import Decimal
 from enum import StrEnum
 
 from kaijuan.answer.comparing import by_edition
@@ -13,6 +14,7 @@ from kaijuan.core.spans import Span
 from kaijuan.core.text.analyse import Term, TermKind, analyse
 from kaijuan.core.text.language import language_of
 from kaijuan.core.text.normalise import normalise
+from kaijuan.core.text.values import values_of
 
 
 class AnchorKind(StrEnum):
@@ -53,13 +55,16 @@ class Question:
     wants: Wanted | None = None
     focus: frozenset[str] = frozenset()
     """The words that name what is asked for: 代码 in 股票的代码是多少, budget in "what is the budget of"."""
+    amounts: frozenset[Decimal] = frozenset()
+    """The numbers it names, 满五年 and "five years" alike: what also counts across languages."""
     how: bool = False
     """Whether it asks what to do, so that the steps after the first belong to the answer."""
 
 
 _INTERROGATIVES = re.compile(
     r"什么时候|甚麼時候|什么地方|什么样|什么|甚麼|什麼|哪一年|哪一[个位种天]|哪[年月日天]|何时|何時|何处|何年|何人|是谁|是誰|多少|多久|多长|多大"
-    r"|几[个位种次年月天岁条项名家]|幾[個位種次年月天歲條項名家]|哪[些个位种里裡兒儿國国]|哪|谁|誰|怎么样|怎麼樣|怎么|怎麼|怎样|如何|为什么|為什麼|为何|為何|是否|吗|嗎|呢"
+    r"|(?<![好这這那])[几幾](?![乎何率])(?:个?小时|個?小時|分钟|分鐘|个?月|個?月|[个位种次年天岁条项名家点号日时元块人周个個種歲條項點號時塊週])?"
+    r"|哪[些个位种里裡兒儿國国]|哪|谁|誰|怎么样|怎麼樣|怎么|怎麼|怎样|如何|为什么|為什麼|为何|為何|是否|吗|嗎|呢"
     r"|请问|請問|[这那這]是"
     r"|\b(?:who|whom|whose|what|which|when|where|why|how(?: (?:many|much|long|often|far|old))?)(?:'s)?\b"
     r"|\b(?:do|does|did|means?)\b",
@@ -106,8 +111,15 @@ def read_question(text: str) -> Question:
         anchors=anchors_of(text, terms),
         wants=wanted(text),
         focus=focus_of(text, terms),
+        amounts=amounts_of(text),
         how=_HOW_TO.search(text) is not None,
     )
+
+
+def amounts_of(text: str) -> frozenset[Decimal]:
+    """Return the numbers that a text names with what they count, in digits or in words of either language. One is left
+    out: "a year" and 一年 are how one asks."""
+    return frozenset(amount.value for amount in values_of(text).amounts if amount.measure and amount.value != 1)
 
 
 def focus_of(text: str, terms: Sequence[Term]) -> frozenset[str]:

@@ -14,6 +14,7 @@ from functools import cache
 from importlib import resources
 
 from kaijuan.answer.extract import Read, Scored, alike, coverage, rarities
+from kaijuan.answer.kinds import is_unspoken
 from kaijuan.answer.question import AnchorKind, Question
 from kaijuan.answer.units import Unit
 from kaijuan.answer.wanted import ValueKind, counts
@@ -22,6 +23,9 @@ from kaijuan.retrieve.results import Passage
 
 UNTYPED = 6.0
 """Log odds lost without the kind of value asked for. Public sets ask too few such questions to fit it."""
+UNSPOKEN, TIMELESS = 1.0, 2.0
+"""Log odds lost where the kind of thing asked for has no word in any text and the best unit speaks of another kind,
+and where a time is asked for and the best unit names none."""
 _MANY = 16
 _MEAN_DISTINCT = 0.55
 _SURE = 1e-4
@@ -56,6 +60,10 @@ class Features:
     """Share of the words naming what is asked for that occur anywhere in the evidence; 1 where nothing is named."""
     typed: float
     """0 where a price or a number of things is asked for and the best unit has none."""
+    unspoken: float
+    """1 where the best unit speaks of other kinds of the thing asked for, and no text of the kind asked for."""
+    timeless: float
+    """1 where a time is asked for and the best unit names none."""
     missing: float
     """Share of names, numbers and dates of the question that no passage holds."""
     relevance: float
@@ -89,7 +97,7 @@ class Fit:
         """Return the estimated probability, 0 to 1, that the question can be answered."""
         values = asdict(features)
         logit = self.intercept + sum(weight * values[name] for name, weight in self.coefficients.items())
-        logit -= UNTYPED * (1.0 - features.typed)
+        logit -= UNTYPED * (1.0 - features.typed) + UNSPOKEN * features.unspoken + TIMELESS * features.timeless
         return 1.0 / (1.0 + math.exp(-max(-30.0, min(30.0, logit))))
 
     def margin(self, probability: float) -> float:
@@ -143,6 +151,8 @@ def features_of(
         known=_known(question, reads),
         focus=_share_held(question.focus, reads),
         typed=float(not _untyped(question, best)),
+        unspoken=float(is_unspoken(question, best.read, reads)),
+        timeless=float(question.wants is not None and question.wants.timeless(best.read.terms, best.read.quote)),
         missing=_missing(question, reads),
         relevance=max((passage.relevance for passage in passages), default=0.0),
         lead=_lead(best, scored, passages),
@@ -158,7 +168,7 @@ def _untyped(question: Question, best: Scored) -> bool:
     wants = question.wants
     if wants is None or not wants.strict:
         return False
-    if is_foreign(question, best.read.unit) and wants.kind is not ValueKind.PRICE:
+    if is_foreign(question, best.read.unit) and wants.kind not in (ValueKind.PRICE, ValueKind.MARK):
         # What is counted has another name there.
         return not counts(best.read.terms, best.read.quote)
     return not wants.met(best.read.terms, best.read.quote)

@@ -6,7 +6,7 @@ import pytest
 from tests.unit.answer.conftest import MakePassage
 
 from kaijuan.answer.extract import Scored, read_units
-from kaijuan.answer.kinds import without_other_kinds
+from kaijuan.answer.kinds import is_unspoken, without_other_kinds
 from kaijuan.answer.question import read_question
 from kaijuan.answer.settings import AnswerSettings
 from kaijuan.answer.units import units_of
@@ -66,3 +66,23 @@ def test_where_nothing_has_the_name_asked_for_it_may_go_by_another(
 def test_what_speaks_of_both_stays(passage: MakePassage, question: str, text: str) -> None:
     other = "Sick leave is reported by 9:30." if question.isascii() else "病假须在 9:30 前报告。"
     assert text in _kept(passage, question, text, other)
+
+
+@pytest.mark.parametrize(
+    ("question", "best", "unspoken"),
+    [
+        ("How much parental leave do I get?", "Employees have 15 days of annual leave.", True),
+        ("How much annual leave do I get?", "Employees have 15 days of annual leave.", False),
+        ("How much leave do I get?", "Employees have 15 days of annual leave.", False),
+        ("How much parental leave do I get?", "Parents get ten days off.", False),
+        ("产假有几天？", "员工每年有年假 15 天。", True),
+        ("年假有几天？", "员工每年有年假 15 天。", False),
+        ("停车费怎么交？", "住宿费由公司统一支付。", True),
+        ("停车费怎么交？", "停车位由行政部统一安排。", False),
+    ],
+)
+def test_a_kind_that_no_text_names_is_told_from_its_neighbours(
+    passage: MakePassage, question: str, best: str, *, unspoken: bool
+) -> None:
+    reads = read_units(units_of(passage("", (P, best)), 0, AnswerSettings()))
+    assert is_unspoken(read_question(question), reads[0], reads) is unspoken

@@ -113,8 +113,19 @@ def test_values_asked_for(question: str, met: str, unmet: str) -> None:
     assert not want.met(bad.terms, bad.quote)
 
 
-def test_no_value_is_wanted_of_other_questions() -> None:
-    assert wanted("谁负责这个项目？") is None
+@pytest.mark.parametrize(
+    "question",
+    [
+        "谁负责这个项目？",
+        "电话是谁发明的？",
+        "错误代码 ERR-9988 是什么意思？",
+        "What is the dress code?",
+        "What website sells it?",
+        "What does the error code mean?",
+    ],
+)
+def test_no_value_is_wanted_of_other_questions(question: str) -> None:
+    assert wanted(question) is None
 
 
 @pytest.mark.parametrize(
@@ -146,8 +157,20 @@ def test_other_questions_are_not(question: str) -> None:
     ("question", "met", "unmet"),
     [
         ("泵的售价是多少？", "泵每台 900 元。", "泵重 900 kg。"),
+        ("How much is overtime paid?", "Overtime is paid at 150 percent of the wage.", "Overtime is paid for 3 hours."),
+        ("周末加班付多少钱？", "周末加班按两倍工资计算。", "周末加班不超过 8 小时。"),
         ("How much does the pump cost?", "The pump is 900 dollars.", "The pump weighs 900 kg."),
         ("公司有多少名员工？", "公司有 300 名员工。", "公司有 300 台泵。"),
+        ("How many vacation days do I get?", "New staff have 10 days of annual leave.", "Staff ask 2 managers."),
+        ("How many meeting rooms are there?", "There are 12 rooms on each floor.", "Meetings last 30 minutes."),
+        ("公司的传真号码是多少？", "传真 010-6255 1234。", "超过 200 元的礼品须上交。"),
+        ("公司股票代码是多少？", "本公司股票代码为 600519。", "超过 200 元的礼品须上交。"),
+        ("安保电话是多少？", "安保电话 8119。", "体检费报销上限 300 元，2025 年起施行。"),
+        ("公司网址是什么？", "网址为 www.qinghe.example。", "公司网站由行政部维护。"),
+        ("人力资源部的邮箱是什么？", "请写信至 hr@qinghe.example。", "请联系人力资源部。"),
+        ("What is the phone number of the canteen?", "Call extension 8110.", "It opened on 18 June 2012."),
+        ("What is the document number?", "Document QH-HR-001, version 4.", "The document has 12 pages."),
+        ("What is the company website?", "See qinghe.example for more.", "The site was renewed in 2020."),
         ("How many employees are there?", "There are 300 employees.", "Employees get 300 pumps."),
     ],
 )
@@ -158,3 +181,34 @@ def test_a_strict_value_is_told_from_other_numbers(question: str, met: str, unme
     good, bad = read_units([unit(met), unit(unmet)])
     assert want.met(good.terms, good.quote)
     assert not want.met(bad.terms, bad.quote)
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ("公司日几点下班？", {"公司", "日", "下班"}),
+        ("工资几号发？", {"工资", "发"}),
+        ("库房有几台机器？", {"库房", "机器"}),
+        ("食堂幾點關門？", {"食堂", "关门"}),
+    ],
+)
+def test_what_is_asked_for_is_no_word_that_an_answer_must_have(text: str, words: set[str]) -> None:
+    assert {key for key in read_question(text).weights if key[0] != "~"} == words
+
+
+@pytest.mark.parametrize("text", ["几率有多大？", "好几个人负责，是谁？"])
+def test_words_that_only_look_like_asking_stay(text: str) -> None:
+    assert any("几" in key for key in read_question(text).weights)
+
+
+@pytest.mark.parametrize(
+    ("text", "amounts"),
+    [
+        ("年假满五年有几天？", {5}),
+        ("How many days after ten years?", {10}),
+        ("员工一年有几天年假？", set()),
+        ("How many days a year?", set()),
+    ],
+)
+def test_numbers_are_the_same_in_both_languages(text: str, amounts: set[int]) -> None:
+    assert read_question(text).amounts == amounts

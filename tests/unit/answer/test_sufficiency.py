@@ -24,6 +24,8 @@ MIDDLE = Features(
     known=0.7,
     focus=1.0,
     typed=1.0,
+    unspoken=0.0,
+    timeless=0.0,
     missing=0.0,
     relevance=0.6,
     lead=0.5,
@@ -70,6 +72,12 @@ def test_more_evidence_is_never_less_likely_to_suffice(fit: Fit) -> None:
 @pytest.mark.parametrize("fit", _fits())
 def test_the_wrong_kind_of_value_is_less_likely_to_suffice(fit: Fit) -> None:
     assert fit.probability(replace(MIDDLE, typed=0.0)) < fit.probability(MIDDLE)
+
+
+@pytest.mark.parametrize("fit", _fits())
+@pytest.mark.parametrize("name", ["unspoken", "timeless"])
+def test_what_only_looks_like_an_answer_is_less_likely_to_suffice(fit: Fit, name: str) -> None:
+    assert fit.probability(replace(MIDDLE, **{name: 1.0})) < fit.probability(MIDDLE)
 
 
 @pytest.mark.parametrize("fit", _fits())
