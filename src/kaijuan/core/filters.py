@@ -23,6 +23,9 @@ Payload = Mapping[str, Value | tuple[str, ...] | list[str]]
 
 LEVEL = "chunk_level"
 """Payload field that tells points of whole documents from those of passages. Points of before have none."""
+TONGUE = "chunk_language"
+"""Payload field with the language of the passage itself, "" where it is in none alone; `language` is the document's.
+Points of before have none."""
 FIELD = re.compile(rf"[a-z_{HAN}][a-z0-9_{HAN}]*(\.[a-z0-9_{HAN}]+)*")
 """Names of fields, Chinese ones too: tables and corpora have their columns named so."""
 

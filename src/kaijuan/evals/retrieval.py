@@ -182,7 +182,10 @@ def rankings_of(result: SearchResult, names: Mapping[ChunkId, str]) -> dict[str,
         found = sorted((c for c in candidates if route in c.routes), key=lambda c: c.routes[route].rank)
         lists[route] = _each_once(names[c.chunk_id] for c in found)
     lists["fused"] = _each_once(names[c.chunk_id] for c in candidates)
-    lists["final"] = _each_once(name_of(passage.source) for passage in result.passages)
+    # A passage that stands for equal ones of other documents names those too: a reader is given them all.
+    lists["final"] = _each_once(
+        name_of(source) for passage in result.passages for source in (passage.source, *passage.also)
+    )
     return lists
 
 

@@ -10,9 +10,10 @@ from itertools import groupby
 
 from kaijuan import telemetry
 from kaijuan.core.documents import INDEXED, Chunk, ChunkLevel, Version
-from kaijuan.core.filters import FIELD, LEVEL, Range, Value
+from kaijuan.core.filters import FIELD, LEVEL, TONGUE, Range, Value
 from kaijuan.core.ids import ChunkId, VersionId
 from kaijuan.core.text.bm25 import document_weights
+from kaijuan.core.text.language import tongue_of
 from kaijuan.errors import KaijuanError, NotFoundError, StoreError
 from kaijuan.index.catalog import Catalog, IndexChange, KnowledgeBase, OutboxEntry
 from kaijuan.index.embed import Passages, embedded
@@ -215,7 +216,7 @@ async def _write_group(writer: IndexWriter, passages: Passages, group: Sequence[
             id=piece.chunk.id,
             vector=vector,
             terms=weights,
-            payload=payload_of(writer.kb, piece.version, piece.readers, piece.chunk.level),
+            payload=payload_of(writer.kb, piece.version, piece.readers, piece.chunk.level, tongue_of(piece.body)),
             valid_from=piece.version.valid_from,
             valid_to=piece.version.valid_to,
         )
@@ -245,7 +246,11 @@ def _said(version: Version, names: Iterable[str]) -> str:
 
 
 def payload_of(
-    kb: KnowledgeBase, version: Version, readers: Collection[str], level: ChunkLevel = ChunkLevel.CHILD
+    kb: KnowledgeBase,
+    version: Version,
+    readers: Collection[str],
+    level: ChunkLevel = ChunkLevel.CHILD,
+    tongue: str = "",
 ) -> Mapping[str, Value | tuple[str, ...]]:
     """Return what filters may ask of a point: the document's own metadata, and our fields, which win."""
     own = {name: value for name, value in version.metadata.items() if FIELD.fullmatch(name)}
@@ -261,6 +266,7 @@ def payload_of(
         "language": version.language,
         "created": version.created_at,
         LEVEL: level.value,
+        TONGUE: tongue,
     }
     return {name: value for name, value in (own | ours).items() if name not in _NOT_PAYLOAD}
 

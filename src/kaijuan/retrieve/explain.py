@@ -14,7 +14,7 @@ from kaijuan.core.text.bm25 import query_terms
 from kaijuan.errors import NotFoundError
 from kaijuan.index.ports import Index
 from kaijuan.retrieve.cut import USED
-from kaijuan.retrieve.pipeline import Retrieval, SearchRequest, depth, ground_of, routes_of, search
+from kaijuan.retrieve.pipeline import Retrieval, SearchRequest, apart_of, depth, ground_of, routes_of, search
 from kaijuan.retrieve.results import Candidate, RouteScore, SearchResult, Trace
 from kaijuan.retrieve.scope import scope
 from kaijuan.retrieve.understanding.steps import prepare, trees
@@ -259,7 +259,8 @@ async def _route_stages(
     assert context.index is not None
     stages = []
     query = (await prepare(ground_of(context), request)).query
-    for route in await routes_of(context, context.index, request, result.trace.understanding.variants):
+    apart = await apart_of(context, context.index, request)
+    for route in await routes_of(context, context.index, request, apart, result.trace.understanding.variants):
         standing: RouteScore | None = candidate.routes.get(route.name) if candidate else None
         if standing is None:
             hits = await route.find(query, DEEP, where)

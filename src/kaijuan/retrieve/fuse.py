@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import lru_cache
+from statistics import NormalDist
 from types import MappingProxyType
 
 from kaijuan.core.ids import ChunkId
@@ -95,46 +97,84 @@ def _moments(hits: Sequence[Hit]) -> tuple[float, float]:
     return mean, (sum((score - mean) ** 2 for score in scores) / len(scores)) ** 0.5
 
 
+_NORMAL = NormalDist()
 _FLOOR = slice(10, 30)
 """Places of a dense list that are taken for its noise: mostly what is near the question by chance."""
 _FEWEST = 5
 """Hits there by which noise can be told."""
 FOREIGN_COSINES = MappingProxyType({"multilingual-e5-small": 0.06})
 """By model: how much lower cosines in another language are, for lists too short to tell; see bench/languages.py."""
+NOISE_DEVIATIONS = MappingProxyType({"multilingual-e5-small": 0.019})
+"""By model: standard deviation of a question's cosines to texts that have nothing to do with it, in any language; see
+bench/languages.py. Of another model it is read off the fall of the list."""
 FOREIGN_SHARE = 0.9
 """Of the best fused score, what the best of another language can reach: among equals the question's own comes first."""
 
 
 def with_foreign(
-    own: Sequence[Fused], dense: Sequence[Hit], foreign: Mapping[str, Sequence[Hit]], model: str
+    own: Sequence[Fused],
+    dense: Sequence[Hit],
+    foreign: Mapping[str, Sequence[Hit]],
+    model: str,
+    sizes: Mapping[str, int] = MappingProxyType({}),
 ) -> list[Fused]:
     """Add the lists of other languages to the fused one; a chunk in both counts by what is more.
 
     Words count within one language only, so that there the cosine alone has to say what both say here. Cosines across
     languages are lower throughout: each list is lifted so that its noise lies level with that of the `dense` list of
-    the question's own language, and then scaled as that one.
+    the question's own language, and then scaled as that one. `sizes` has how many chunks each list was chosen from, by
+    the names of the lists and "dense": the twentieth of ten thousand chunks is far nearer by chance than the twentieth
+    of thirty. Without them all are taken to be chosen from equally many.
     """
     known = {item.id: item for item in own}
     top = FOREIGN_SHARE * max((item.score for item in own), default=1.0)
     for name, hits in foreign.items():
-        lift = _lift(dense, hits, model)
-        scores = [hit.score for hit in dense] or [hit.score + lift for hit in hits]
-        low, high = (min(scores), max(scores)) if scores else (0.0, 0.0)
-        for rank, hit in enumerate(hits, start=1):
-            share = min(1.0, max(0.0, (hit.score + lift - low) / (high - low))) if high > low else 1.0
+        lift = _lift(dense, hits, model, (sizes.get("dense", 0), sizes.get(name, 0)))
+        lifted = [hit.score + lift for hit in hits]
+        low = min((hit.score for hit in dense), default=min(lifted, default=0.0))
+        # Where the better text is in the other language it sets the scale, or all above the best here would be equal.
+        high = max((*(hit.score for hit in dense), *lifted), default=0.0)
+        for rank, (hit, score) in enumerate(zip(hits, lifted, strict=True), start=1):
+            share = max(0.0, (score - low) / (high - low)) if high > low else 1.0
             before = known.get(hit.id, Fused(id=hit.id, score=0.0, routes={}))
             routes = {**before.routes, name: RouteScore(rank, hit.score)}
             known[hit.id] = Fused(id=hit.id, score=max(before.score, top * share), routes=routes)
     return sorted(known.values(), key=lambda item: (-round(item.score, 12), item.id))
 
 
-def _lift(dense: Sequence[Hit], foreign: Sequence[Hit], model: str) -> float:
+def _lift(dense: Sequence[Hit], foreign: Sequence[Hit], model: str, sizes: tuple[int, int]) -> float:
+    """Return how much the noise of one list lies above that of the other, were both chosen from equally many."""
     if not dense:
         return 0.0
     here, there = ([hit.score for hit in hits[_FLOOR]] for hits in (dense, foreign))
     if min(len(here), len(there)) < _FEWEST:
         return FOREIGN_COSINES.get(model, 0.0)
-    return sum(here) / len(here) - sum(there) / len(there)
+    level = sum(here) / len(here) - sum(there) / len(there)
+    if not all(sizes):
+        return level
+    many, few = (max(size, len(hits)) for hits, size in zip((dense, foreign), sizes, strict=True))
+    deviation = NOISE_DEVIATIONS.get(model) or _fall(here, len(dense), many)
+    return level - deviation * (_deviations(len(dense), many) - _deviations(len(foreign), few))
+
+
+@lru_cache(maxsize=1024)
+def _deviations(found: int, size: int) -> float:
+    """Return by how many standard deviations chance lifts the places of the floor over the mean of `size` texts.
+
+    Expected order statistics of the normal distribution (Blom, 1958), averaged over the places of a list of `found`.
+    """
+    places = range(*_FLOOR.indices(found))
+    return sum(_blom(place + 1, size) for place in places) / len(places)
+
+
+def _blom(rank: int, size: int) -> float:
+    return _NORMAL.inv_cdf(1.0 - (rank - 0.375) / (size + 0.25))
+
+
+def _fall(floor: Sequence[float], found: int, size: int) -> float:
+    """Return the standard deviation of noise of which the floor of a list falls as it does."""
+    first, last = _FLOOR.start + 1, min(_FLOOR.stop, found)
+    return max(0.0, floor[0] - floor[-1]) / (_blom(first, size) - _blom(last, size))
 
 
 def weighed(fused: list[Fused], marked: Collection[ChunkId], weight: float) -> list[Fused]:

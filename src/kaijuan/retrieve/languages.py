@@ -1,15 +1,17 @@
 """Which languages a base holds, and dense search in each of those that the question is not in.
 
 Small multilingual models prefer a text in the question's own language, whatever it says, so that one list of both holds
-hardly anything in the other. Every other language therefore has a list of its own.
+hardly anything in the other. Every other language therefore has a list of its own. A passage in two languages at once
+is near to questions in either and stands in the list of the question's own.
 """
 
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, MutableMapping, Sequence
+from collections.abc import Awaitable, Mapping, MutableMapping
+from dataclasses import dataclass, field
 
-from kaijuan.core.filters import Eq, Filter, all_of
+from kaijuan.core.filters import TONGUE, Eq, Filter, all_of
 from kaijuan.core.text.language import language_of
 from kaijuan.errors import ModelError
 from kaijuan.index.ports import Embedder, Hit, Index, Vector
@@ -17,29 +19,48 @@ from kaijuan.retrieve.ports import Query
 
 LANGUAGES = ("zh", "en", "ja", "ko", "ru", "ar", "he", "el", "hi", "th")
 """All that `core.text.language` tells apart."""
+_ROUTE = "dense_"
 _KEPT = 64
 """Snapshots and readers of which the languages are remembered."""
 
-Known = MutableMapping[tuple[int, frozenset[str]], tuple[str, ...]]
-"""The languages of the documents that some readers see at a snapshot."""
+Known = MutableMapping[tuple[int, frozenset[str]], Mapping[str, int]]
+"""How many chunks in each language some readers see at a snapshot."""
 
 
-async def languages_of(index: Index, seen: Filter, key: tuple[int, frozenset[str]], known: Known) -> tuple[str, ...]:
-    """Return the languages among the points that pass `seen`; what a snapshot holds never changes, so it is kept."""
+async def languages_of(index: Index, seen: Filter, key: tuple[int, frozenset[str]], known: Known) -> Mapping[str, int]:
+    """Return the languages among the points that pass `seen`, and how many points each has.
+
+    What a snapshot holds never changes, so it is kept.
+    """
     found = known.get(key)
     if found is None:
-        counts = await asyncio.gather(*(index.count(all_of([seen, Eq("language", name)])) for name in LANGUAGES))
-        found = tuple(name for name, count in zip(LANGUAGES, counts, strict=True) if count)
+        counts = await asyncio.gather(*(index.count(all_of([seen, Eq(TONGUE, name)])) for name in LANGUAGES))
+        found = {name: count for name, count in zip(LANGUAGES, counts, strict=True) if count}
         if len(known) >= _KEPT:
             known.pop(next(iter(known)))
         known[key] = found
     return found
 
 
-def foreign_to(question: str, languages: Sequence[str]) -> tuple[str, ...]:
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Apart:
+    """The languages that a question is not in, and how many chunks are in each and in its own."""
+
+    own: int = 0
+    foreign: Mapping[str, int] = field(default_factory=dict)
+    """By route, "dense_en"."""
+
+    @property
+    def languages(self) -> tuple[str, ...]:
+        """Return the words of the languages, "en"."""
+        return tuple(route.removeprefix(_ROUTE) for route in self.foreign)
+
+
+def foreign_to(question: str, languages: Mapping[str, int]) -> Apart:
     """Return the languages that a question is not in; none where its own cannot be told."""
     own = language_of(question)
-    return tuple(name for name in languages if name != own) if own else ()
+    foreign = {f"{_ROUTE}{name}": count for name, count in languages.items() if name != own} if own else {}
+    return Apart(own=languages.get(own, 0), foreign=foreign)
 
 
 class Asked:
@@ -88,14 +109,14 @@ class ForeignRoute:
     @property
     def name(self) -> str:
         """Return the name that the trace shows, "dense_en"."""
-        return f"dense_{self.language}"
+        return f"{_ROUTE}{self.language}"
 
     async def find(self, query: Query, k: int, where: Filter) -> list[Hit]:
         """Return the `k` chunks of that language with the highest cosine similarity."""
         vector = await self._asked.vector(query.text)
-        return await self._index.search_dense(vector, k, all_of([where, Eq("language", self.language)]))
+        return await self._index.search_dense(vector, k, all_of([where, Eq(TONGUE, self.language)]))
 
 
 def is_foreign(route: str) -> bool:
     """Say whether a route is one of these, by its name."""
-    return route.startswith("dense_")
+    return route.startswith(_ROUTE)

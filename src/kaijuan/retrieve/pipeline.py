@@ -20,7 +20,7 @@ from kaijuan.retrieve.cut import USED, fate
 from kaijuan.retrieve.fuse import FUSIONS, Fused, rrf, weighed, with_foreign
 from kaijuan.retrieve.gather import Gathered, gather
 from kaijuan.retrieve.holdings import HoldingsShelf
-from kaijuan.retrieve.languages import Asked, ForeignRoute, Known, foreign_to, is_foreign, languages_of
+from kaijuan.retrieve.languages import Apart, Asked, ForeignRoute, Known, foreign_to, is_foreign, languages_of
 from kaijuan.retrieve.order import Ordered, Tools, ordered
 from kaijuan.retrieve.other_words import in_other_words
 from kaijuan.retrieve.passages import READ_AHEAD, expanded, texts_of
@@ -158,24 +158,23 @@ def depth(settings: RetrieveSettings, k: int) -> int:
 
 
 async def routes_of(
-    context: Retrieval, index: Index, request: SearchRequest, variants: Sequence[Variant] = ()
+    context: Retrieval, index: Index, request: SearchRequest, apart: Apart, variants: Sequence[Variant] = ()
 ) -> list[Route]:
     """Return the routes that a search takes, in the order in which they are shown."""
     asked = Asked(context.embedder, seconds=context.settings.embed_seconds)
-    apart = await _apart(context, index, request)
     return [
-        DenseRoute(index, asked, apart),
+        DenseRoute(index, asked, apart.languages),
         LexicalRoute(index),
         *await side_routes(context, index, request, asked),
-        *(ForeignRoute(index, asked, language) for language in apart),
+        *(ForeignRoute(index, asked, language) for language in apart.languages),
         *variant_routes(index, asked, variants),
     ]
 
 
-async def _apart(context: Retrieval, index: Index, request: SearchRequest) -> tuple[str, ...]:
+async def apart_of(context: Retrieval, index: Index, request: SearchRequest) -> Apart:
     """Return the languages that are searched by routes of their own."""
     if not context.settings.languages_apart:
-        return ()
+        return Apart()
     seen = scope(request.kb.tenant, request.principals, request.snapshot, ())
     key = (request.snapshot, frozenset(request.principals))
     return foreign_to(request.text, await languages_of(index, seen, key, context.known_languages))
@@ -275,11 +274,13 @@ async def _find(context: Retrieval, request: SearchRequest, query: Query, varian
     where = scope(request.kb.tenant, request.principals, request.snapshot, request.filters)
     seconds = context.settings.route_seconds + context.settings.embed_seconds
     k = depth(context.settings, request.k)
-    routes = await routes_of(context, context.index, request, variants)
+    apart = await apart_of(context, context.index, request)
+    routes = await routes_of(context, context.index, request, apart, variants)
     weights = variant_weights(variants, context.understanding)
     for _ in range(1 + WIDENINGS):
         gathered = await gather(routes, query, k, where, seconds=seconds, rules=rules_of(context))
-        fused = fuse(gathered, context.settings, context.embedder.info.name, context.routes, weights)
+        sizes = chosen_from(gathered, apart, k)
+        fused = fuse(gathered, context.settings, context.embedder.info.name, context.routes, weights, sizes)
         allowed, near = await _admit(context, request, fused)
         full = any(len(answer.hits) >= k for answer in gathered)
         if len(allowed) == len(fused) or len(allowed) >= request.k or not full:
@@ -290,6 +291,13 @@ async def _find(context: Retrieval, request: SearchRequest, query: Query, varian
     shown = [_allowed_only(answer, allowed) for answer in gathered]
     candidates = _judge(context, request, query, shown, fused, allowed)
     return _Found(gathered=shown, candidates=candidates, near=near)
+
+
+def chosen_from(gathered: Sequence[Gathered], apart: Apart, k: int) -> dict[str, int]:
+    """Return how many chunks each dense list was chosen from; a list that is not full was chosen from what it holds."""
+    found = {answer.report.name: len(answer.hits) for answer in gathered}
+    sizes = {"dense": apart.own, **apart.foreign}
+    return {name: size if found.get(name, 0) >= k else found.get(name, 0) for name, size in sizes.items()}
 
 
 def _allowed_only(answer: Gathered, allowed: set[ChunkId]) -> Gathered:
@@ -304,17 +312,18 @@ def fuse(
     model: str = "",
     routes: RoutesSettings | None = None,
     variants: Mapping[str, float] = MappingProxyType({}),
+    sizes: Mapping[str, int] = MappingProxyType({}),
 ) -> list[Fused]:
     """Join the routes by the configured method; `variants` has the weights of those of other wordings.
 
-    With one route left, its order stands.
+    `sizes` has how many chunks the dense lists were chosen from. With one route left, its order stands.
     """
     answers = {answer.report.name: answer.hits for answer in gathered if answer.report.state == "ok"}
     side = {name: hits for name, hits in answers.items() if is_side(name)}
     lists = {name: hits for name, hits in answers.items() if not is_foreign(name) and name not in side}
     foreign = {name: hits for name, hits in answers.items() if is_foreign(name)}
     fused = _fuse_own(lists, settings)
-    fused = with_foreign(fused, lists.get("dense", ()), foreign, model) if foreign else fused
+    fused = with_foreign(fused, lists.get("dense", ()), foreign, model, sizes) if foreign else fused
     return with_side_routes(fused, side, {**side_weights(routes or RoutesSettings()), **variants}) if side else fused
 
 

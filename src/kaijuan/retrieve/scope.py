@@ -6,13 +6,13 @@ import asyncio
 from collections.abc import Collection, Sequence
 
 from kaijuan.core.documents import ChunkLevel
-from kaijuan.core.filters import LEVEL, Eq, Exists, Filter, In, Not, all_of, at_snapshot, fields_of
+from kaijuan.core.filters import LEVEL, TONGUE, Eq, Exists, Filter, In, Not, all_of, at_snapshot, fields_of
 from kaijuan.errors import FilterError
 from kaijuan.index.ports import Index
 
 BUILT_IN = ("source", "kind", "language", "title", "created", "document_id", "version_id")
 """Fields that every document has. `acl`, `tenant`, `kb` and the interval are not for people to filter by."""
-GUARDED = frozenset({"acl", "tenant", "kb", "valid_from", "valid_to", LEVEL})
+GUARDED = frozenset({"acl", "tenant", "kb", "valid_from", "valid_to", LEVEL, TONGUE})
 _OF_DOCUMENTS = Eq(LEVEL, ChunkLevel.DOCUMENT.value)
 
 

@@ -431,7 +431,7 @@ def make_answer_cache(settings: AnswerCacheSettings, cache: Path, clock: Callabl
 def pipeline_fingerprint(config: Config, embedder: Embedder) -> str:
     """Name all that turns documents into searchable chunks: one corpus and one fingerprint give the same base."""
     return stable_id(
-        "points",
+        "points 2",  # 2: a point knows the language of its passage
         fingerprint(registry.targets("parser"), registry.recogniser(config.ingest.recogniser)),
         *config.admission(),
         ChunkPolicy(config.chunk, partial(registry.load, "chunker")).fingerprint,

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
+from collections.abc import Mapping
 
 from kaijuan.core.text.characters import HAN
 
@@ -15,6 +16,12 @@ text that quotes a Japanese name has less than this."""
 EAST_ASIAN_SHARE = 0.12
 """Share of East Asian letters from which a text is not English: one of them says as much as several Latin ones, and
 technical Chinese is full of Latin names."""
+
+MIXED = (0.02, 0.25)
+"""Shares of East Asian letters between which a short text is in no one language: English about a Chinese product, a
+Chinese page that is mostly code."""
+MIXED_KANA = (0.01, 0.15)
+"""Likewise of kana among East Asian letters: Chinese about Japan. Japanese has a third to a half."""
 
 _SCRIPTS = (
     ("zh", re.compile(f"[{HAN}]")),
@@ -47,15 +54,44 @@ def language_of(text: str) -> str:
 
     Latin script counts as English: telling Latin languages apart needs words, and nothing here depends on it.
     """
+    return _language(_letters(text))
+
+
+def tongue_of(text: str) -> str:
+    """Return `language_of` a passage, or "" where so much of it is in another language that it is in neither.
+
+    Vectors of texts in one language lie together, those of mixed texts between: they may be compared with a question
+    in either, as they are.
+    """
+    counts = _letters(text)
+    letters = sum(counts.values())
+    east_asian = _east_asian(counts)
+    if letters and MIXED[0] < east_asian / letters < MIXED[1]:
+        return ""
+    if counts["ko"] == 0 and east_asian and MIXED_KANA[0] < counts["ja"] / east_asian < MIXED_KANA[1]:
+        return ""
+    return _language(counts)
+
+
+def _letters(text: str) -> dict[str, int]:
+    """Return how many letters of each script are in the sample, by the script's main language."""
     counts = {name: 0 for name, _ in _SCRIPTS}
     # By character and not by pattern: a text repeats its characters, and ten searches cost twice as much.
     for character, count in Counter(text[:SAMPLE]).items():
         if script := _SCRIPT_OF[character]:
             counts[script] += count
+    return counts
+
+
+def _east_asian(counts: Mapping[str, int]) -> int:
+    return counts["zh"] + counts["ja"] + counts["ko"]
+
+
+def _language(counts: Mapping[str, int]) -> str:
     letters = sum(counts.values())
     if not letters:
         return ""
-    east_asian = counts["zh"] + counts["ja"] + counts["ko"]
+    east_asian = _east_asian(counts)
     if east_asian >= EAST_ASIAN_SHARE * letters:
         if counts["ko"] > counts["zh"] + counts["ja"]:
             return "ko"

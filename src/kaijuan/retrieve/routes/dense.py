@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from kaijuan.core.filters import Filter, In, Not, all_of
+from kaijuan.core.filters import TONGUE, Filter, In, Not, all_of
 from kaijuan.index.ports import Hit, Index
 from kaijuan.retrieve.languages import Asked
 from kaijuan.retrieve.ports import Query
@@ -22,5 +22,5 @@ class DenseRoute:
 
     async def find(self, query: Query, k: int, where: Filter) -> list[Hit]:
         """Return the `k` chunks with the highest cosine similarity."""
-        here = all_of([where, Not(In("language", self._apart))]) if self._apart else where
+        here = all_of([where, Not(In(TONGUE, self._apart))]) if self._apart else where
         return await self._index.search_dense(await self._asked.vector(query.text), k, here)

@@ -14,7 +14,7 @@ from uuid import UUID
 import numpy as np
 import qdrant_edge as vendor
 
-from kaijuan.core.filters import LEVEL, And, Eq, Filter, In, Not, Range, Value
+from kaijuan.core.filters import LEVEL, TONGUE, And, Eq, Filter, In, Not, Range, Value
 from kaijuan.core.ids import ChunkId
 from kaijuan.errors import BusyError, CorruptStoreError, DiskFullError, KaijuanError, StoreError
 from kaijuan.index.ports import Hit, Point, PointHeader, Vector
@@ -42,6 +42,7 @@ _INDEXED: dict[str, vendor.PayloadSchemaParams] = {
     "valid_from": _NUMBERS,
     "valid_to": _NUMBERS,
     LEVEL: vendor.KeywordIndexParams(enable_hnsw=False),
+    TONGUE: vendor.KeywordIndexParams(enable_hnsw=False),
 }
 
 
