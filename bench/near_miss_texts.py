@@ -26,6 +26,34 @@ def families() -> Iterator[tuple[str, str]]:
     yield from ((f"GB/T {number}-{year}", "国家标准") for number, year in product(_STANDARDS, _YEARS))
 
 
+_DONE = ("get", "set", "parse", "build", "fetch", "load", "render", "update", "remove", "resolve")
+_TO = ("User", "Order", "Token", "Cache", "Session", "Index", "Route", "Frame", "Batch", "Query")
+_OF = ("Name", "List", "State", "Limit", "Count", "Path", "Hash", "Time", "Scope", "Level")
+
+
+def names_in_programs() -> Iterator[tuple[str, str]]:
+    """Yield (name, text about it): 4,000 in all, each among three twins that fold to nearly the same words.
+
+    The texts are Chinese and English by turns, and differ in nothing but the name.
+    """
+    for number, (verb, noun, tail) in enumerate(product(_DONE, _TO, _OF)):
+        stems = (f"{verb}{noun}{tail}", f"{verb}_{noun.lower()}_{tail.lower()}")
+        for place, name in enumerate(stem + plural for stem in stems for plural in ("", "s")):
+            chinese = (number + place) % 2 == 0
+            yield (
+                name,
+                (
+                    f"内部接口 {name} 由平台组维护，调用前要先登录，失败时会重试三次。"
+                    if chinese
+                    else f"Notes on {name}: the platform team keeps it; it needs a login and is tried three times."
+                ),
+            )
+
+
+NAME_CHINESE = "同事问{}是谁在维护，失败了会重试几次"
+NAME_ENGLISH = "my colleague asked who looks after {} and how often it is tried"
+
+
 CHINESE = (
     "我们昨天下午在二号车间巡检的时候，值班的同事说显示屏上出现了 {}，当时大家都不太确定应该先停机还是先通知供应商，"
     "请问负责现场处理的工程师这种情况下应该先查看哪一份资料，之后又该由谁来保存记录？"

@@ -1,10 +1,11 @@
 """Near misses through the whole engine with the onboard model, as one JSON document.
 
-    python -m bench.near_misses [--identifiers 1000] [--pairs 200] [--preset balanced] [--once]
+    python -m bench.near_misses [--identifiers 1000] [--pairs 200] [--names 80] [--preset balanced] [--once]
 
 Identifiers: each of a thousand that differ by one sign is asked for inside long natural sentences of both languages;
 hit@1 counts. Pairs: two texts that differ in a number or a denial, with the question that each alone answers; a pair is
-right when both questions find their text above the other. All texts lie in one base.
+right when both questions find their text above the other. Names: of programs, each beside twins in camelCase and
+snake_case and their plurals, asked for inside a sentence of either language; hit@1. All texts lie in one base.
 """
 
 from __future__ import annotations
@@ -15,12 +16,13 @@ import json
 import sys
 from collections import Counter
 from collections.abc import Sequence
+from itertools import islice
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
 
 from bench.machine import machine
-from bench.near_miss_texts import Pair, asked_for, families, pairs
+from bench.near_miss_texts import NAME_CHINESE, NAME_ENGLISH, Pair, asked_for, families, names_in_programs, pairs
 from kaijuan import Kaijuan
 
 _SHOWN = 20
@@ -87,15 +89,34 @@ async def pairs_ordered(engine: Kaijuan, made: Sequence[Pair], preset: str) -> d
     return {"pairs": len(made), "right": whole, "right by kind": shares, "wrong": wrong[:_SHOWN]}
 
 
-async def measured(folder: Path, identifiers: int, count: int, preset: str, once: bool) -> dict[str, Any]:
+async def names_found(engine: Kaijuan, named: Sequence[tuple[str, str]], preset: str) -> dict[str, Any]:
+    """Ask for every name in both languages; count those whose text comes first."""
+    right: Counter[str] = Counter()
+    missed: list[dict[str, str]] = []
+    for name, text in named:
+        for form, question in (("chinese", NAME_CHINESE), ("english", NAME_ENGLISH)):
+            result = await engine.search(question.format(name), k=1, preset=preset)
+            found = result.passages[0].text.strip() if result.passages else ""
+            right[form] += found == text
+            if found != text:
+                missed.append({"form": form, "name": name, "found": found})
+    shares = {form: round(count / max(1, len(named)), 4) for form, count in right.items()}
+    return {"names": len(named), "hit@1": shares, "missed": missed[:_SHOWN]}
+
+
+async def measured(folder: Path, identifiers: int, count: int, names: int, preset: str, once: bool) -> dict[str, Any]:
     """Take all texts in and ask."""
-    wanted, made = list(families())[:identifiers], pairs(count)
-    texts = [*texts_of(wanted), *(text for pair in made for text in pair.texts)]
+    wanted, made, named = list(families())[:identifiers], pairs(count), list(islice(names_in_programs(), names))
+    texts = [*texts_of(wanted), *(text for pair in made for text in pair.texts), *(text for _, text in named)]
     async with Kaijuan(folder / "home") as engine:
         await taken_in(engine, folder, texts)
         pairs_found = await pairs_ordered(engine, made, preset)
         print(f"pairs: {pairs_found}", file=sys.stderr, flush=True)
-        found = {"identifiers": await identifiers_found(engine, wanted, preset, once=once), "pairs": pairs_found}
+        found = {
+            "identifiers": await identifiers_found(engine, wanted, preset, once=once),
+            "pairs": pairs_found,
+            "names": await names_found(engine, named, preset),
+        }
         await engine.indexes.stop_owner()  # type: ignore[attr-defined] # the edge store's, to leave no process
     return found
 
@@ -104,11 +125,14 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else "")
     parser.add_argument("--identifiers", type=int, default=1000)
     parser.add_argument("--pairs", type=int, default=200)
+    parser.add_argument("--names", type=int, default=80)
     parser.add_argument("--preset", default="balanced")
     parser.add_argument("--once", action="store_true", help="ask for each identifier in one language, by turns")
     given = parser.parse_args()
     with TemporaryDirectory() as folder:
-        rows = asyncio.run(measured(Path(folder), given.identifiers, given.pairs, given.preset, given.once))
+        rows = asyncio.run(
+            measured(Path(folder), given.identifiers, given.pairs, given.names, given.preset, given.once)
+        )
     print(json.dumps({"machine": machine(), "preset": given.preset, **rows}, ensure_ascii=False, indent=1))
 
 
