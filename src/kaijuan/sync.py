@@ -135,6 +135,8 @@ class Kaijuan:
     remove = _blocking(AsyncKaijuan.remove)
     duplicates = _blocking(AsyncKaijuan.duplicates)
     rule_duplicates = _blocking(AsyncKaijuan.rule_duplicates)
+    boilerplate = _blocking(AsyncKaijuan.boilerplate)
+    rule_boilerplate = _blocking(AsyncKaijuan.rule_boilerplate)
     reviews = _blocking(AsyncKaijuan.reviews)
     review = _blocking(AsyncKaijuan.review)
     approve = _blocking(AsyncKaijuan.approve)

@@ -20,6 +20,7 @@ from kaijuan.cli import (
     archives,
     audit,
     backups,
+    boilerplate,
     chatting,
     chunks,
     citing,
@@ -167,6 +168,7 @@ app.add_typer(runs.app)
 app.add_typer(queues.app)
 app.add_typer(review.app)
 app.add_typer(duplicates.app)
+app.add_typer(boilerplate.app)
 app.add_typer(glossary.app)
 app.add_typer(chunks.app)
 app.add_typer(models.app)

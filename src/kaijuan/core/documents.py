@@ -171,6 +171,8 @@ class Block:
     """What code is written in ("python", "sql"), and "latex" for a formula so written."""
     table: Table | None = None
     """The cells of a table, where the format tells them."""
+    digest: str = ""
+    """Of a paragraph that may be furniture of many documents: a hash of its words, by which they are compared."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Protocol
 
+from kaijuan.core.boilerplate import Boilerplate, BoilerplateRuling, Place
 from kaijuan.core.chunk_work import Miss
 from kaijuan.core.documents import Block, Chunk, ChunkLevel, Version
 from kaijuan.core.duplicates import Duplicate, Ruling
@@ -140,6 +141,8 @@ class Families:
     versions: Mapping[VersionId, Version]
     groups: Mapping[VersionId, VersionId] = field(default_factory=dict)
     """Versions that are merged with an earlier one, and the first of that group."""
+    furniture: Mapping[VersionId, tuple[Span, ...]] = field(default_factory=dict)
+    """Where paragraphs stand that many documents share and that count for less; of versions that hold one."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -150,6 +153,18 @@ class Signed:
     signature: bytes
     fresh: bool
     """Whether the run under way staged it."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Holders:
+    """Paragraphs that several documents hold, and what tells whether those are copies of one another."""
+
+    total: int
+    """Documents of the base."""
+    versions: Mapping[str, Sequence[VersionId]]
+    """Those that hold each paragraph, by its digest."""
+    signatures: Mapping[VersionId, bytes]
+    """Of each of those; empty where it has none."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -225,6 +240,15 @@ class CatalogWriter(AccessWriter, GlossaryWriter, ChunkWorkWriter, Protocol):
 
     async def rule_duplicates(self, versions: Sequence[VersionId], ruling: Ruling) -> None:
         """Let a person's word stand over the rule's, all or none; NotFoundError where nothing was decided."""
+
+    async def record_boilerplate(self, run: Run, wanted: Sequence[Boilerplate]) -> None:
+        """Let these and no other decisions be in force from the run's target on; undone if it is rolled back. What was
+        in force stays as it was decided, and a person's word stands when a paragraph comes back. Repeatable."""
+
+    async def rule_boilerplate(
+        self, kb: KbId, snapshot: int, digests: Sequence[str], ruling: BoilerplateRuling
+    ) -> None:
+        """Let a person's word stand over the rule's, all or none; NotFoundError where nothing is in force."""
 
     async def hold(self, review: Review) -> None:
         """Let a content wait for a decision; what else waits of its source is superseded. Repeatable.
@@ -335,7 +359,8 @@ class CatalogReader(AccessReader, GlossaryReader, ChunkWorkReader, Protocol):
     async def admit(
         self, kb: KbId, snapshot: int, ids: Sequence[ChunkId], principals: Collection[str], *, first: int
     ) -> tuple[set[ChunkId], Families]:
-        """`authorise`, and the families of the first few in the order of `ids` that are allowed, in one call."""
+        """`authorise`, and the families of the first few in the order of `ids` that are allowed, in one call, with the
+        furniture that the snapshot is read with: chunks that are made of it are marked."""
 
     async def signatures(self, run: Run) -> list[Signed]:
         """Versions with a signature that the run's snapshot will show, oldest first."""
@@ -345,6 +370,15 @@ class CatalogReader(AccessReader, GlossaryReader, ChunkWorkReader, Protocol):
 
     async def ruled_duplicates(self, kb: KbId) -> list[Duplicate]:
         """Decisions that people took, of all versions kept, oldest first."""
+
+    async def holders(self, run: Run, least: int) -> Holders:
+        """Paragraphs that at least so many documents hold of those that the run's snapshot will show."""
+
+    async def boilerplate(self, kb: KbId, snapshot: int) -> list[Boilerplate]:
+        """Decisions that the snapshot is read with, by digest."""
+
+    async def boilerplate_places(self, kb: KbId, snapshot: int, digests: Collection[str]) -> dict[str, list[Place]]:
+        """Where paragraphs stand in the documents of a snapshot, by source and place."""
 
     async def reviews(self, kb: KbId, states: Collection[ReviewState]) -> list[Review]:
         """Reviews in these states, oldest first."""

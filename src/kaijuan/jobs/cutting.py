@@ -94,8 +94,8 @@ def _likeness(chunk: Chunk) -> tuple[ChunkLevel, Span, str, str]:
     return chunk.level, chunk.span, chunk.origin, chunk.search_text if chunk.origin == ALIAS else ""
 
 
-def numbered_block(version: VersionId, ordinal: int, block: ParsedBlock, text: str) -> Block:
-    """Return a parsed block as a block of a version."""
+def numbered_block(version: VersionId, ordinal: int, block: ParsedBlock, text: str, digest: str = "") -> Block:
+    """Return a parsed block as a block of a version; `digest` is that of a paragraph to be compared."""
     return Block(
         id=block_id(version, ordinal, block.span.start, block.span.end),
         ordinal=ordinal,
@@ -110,6 +110,7 @@ def numbered_block(version: VersionId, ordinal: int, block: ParsedBlock, text: s
         place=block.place,
         syntax=block.syntax,
         table=block.table,
+        digest=digest,
     )
 
 

@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from urllib.parse import quote
 
+from kaijuan.core.boilerplate import Boilerplate, BoilerplateRuling, Place
+from kaijuan.core.documents import Version
 from kaijuan.core.duplicates import Duplicate, Ruling
+from kaijuan.core.ids import VersionId
 from kaijuan.core.reviews import Review, ReviewState
 from kaijuan.errors import NotFoundError, UsageError
 from kaijuan.index.catalog import Catalog, KnowledgeBase
+from kaijuan.index.ports import BlobStore
 
 _SHORTEST_ID = 4
 _DECIDABLE = (ReviewState.PENDING, ReviewState.APPROVED, ReviewState.REJECTED)
@@ -80,6 +84,81 @@ async def seen_duplicates(catalog: Catalog, kb: KnowledgeBase, principals: Colle
         SeenDuplicate(pair=one, source=versions[one.version_id].source, other=versions[one.other_id].source)
         for one in kept
     ]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SeenBoilerplate:
+    """A decision about a paragraph that many documents share, as a reader may see it."""
+
+    decision: Boilerplate
+    excerpt: str
+    """Its words, out of a document that the reader may read."""
+    sources: tuple[str, ...]
+    """Documents at head that hold it and that the reader may read, by source."""
+
+
+async def seen_boilerplate(
+    catalog: Catalog, blobs: BlobStore, kb: KnowledgeBase, principals: Collection[str]
+) -> list[SeenBoilerplate]:
+    """Return the decisions at head about paragraphs that a reader may read somewhere, those of most documents first."""
+    decisions = await catalog.boilerplate(kb.id, kb.head)
+    places = await catalog.boilerplate_places(kb.id, kb.head, [one.digest for one in decisions])
+    documents = {place.document_id for found in places.values() for place in found}
+    readers = await catalog.principals_of(kb.id, documents)
+    open_ones = {
+        digest: [place for place in found if not readers[place.document_id].isdisjoint(principals)]
+        for digest, found in places.items()
+    }
+    versions = await catalog.versions_by_id({place.version_id for found in open_ones.values() for place in found})
+    seen = []
+    for one in sorted(decisions, key=lambda one: (-one.documents, one.digest)):
+        allowed = open_ones[one.digest]
+        excerpt = await _words_at(blobs, versions, allowed)
+        if excerpt:
+            sources = dict.fromkeys(versions[place.version_id].source for place in allowed)
+            seen.append(SeenBoilerplate(decision=one, excerpt=excerpt, sources=tuple(sources)))
+    return seen
+
+
+async def _words_at(blobs: BlobStore, versions: Mapping[VersionId, Version], places: Sequence[Place]) -> str:
+    """Return the words at the first place whose text can be read; "" for none."""
+    for place in places:
+        (found,) = await blobs.get_each([versions[place.version_id].text_hash])
+        if isinstance(found, bytes):
+            return place.span.of(found.decode())
+    return ""
+
+
+async def rule_boilerplate(
+    catalog: Catalog, blobs: BlobStore, kb: KnowledgeBase, principals: Collection[str], rule: PassedRuling
+) -> int:
+    """Let a ruling stand for the paragraphs that words mean: an id, or its beginning (four characters or more).
+
+    Return how many they are; NotFoundError for none, UsageError for several.
+    """
+    found = await seen_boilerplate(catalog, blobs, kb, principals)
+    chosen = {_paragraph_meant(found, word) for word in rule.words}
+    await catalog.rule_boilerplate(kb.id, kb.head, sorted(chosen), rule.ruling)
+    return len(chosen)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PassedRuling:
+    """What somebody decided, and about which paragraphs."""
+
+    words: Sequence[str]
+    ruling: BoilerplateRuling
+
+
+def _paragraph_meant(found: Sequence[SeenBoilerplate], word: str) -> str:
+    begun = [one for one in found if len(word) >= _SHORTEST_ID and one.decision.digest.startswith(word)]
+    if not begun:
+        raise NotFoundError(
+            f"Nothing was decided about a paragraph {word!r}.", hint="`kaijuan boilerplate list` shows what was."
+        )
+    if len(begun) > 1:
+        raise UsageError(f"{word!r} could be {len(begun)} paragraphs.", hint="Give more of the id.")
+    return begun[0].decision.digest
 
 
 async def rule(

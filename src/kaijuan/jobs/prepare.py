@@ -24,6 +24,7 @@ from kaijuan.index.catalog import Catalog, Staged, Standing
 from kaijuan.index.ports import BlobStore
 from kaijuan.ingest.abbreviations import abbreviations
 from kaijuan.ingest.chunkers.measure import Foreseen
+from kaijuan.ingest.clean.recurring import digests
 from kaijuan.ingest.dedupe.shingles import signature
 from kaijuan.ingest.ports import Chunking, Facts, SourceItem, Tokenizer
 from kaijuan.jobs.again import stored_document
@@ -390,7 +391,11 @@ def _pieces(ground: Ground, parsed: Parsed) -> _Cut:
     fingerprint = pipeline.fingerprint(changed.reading, document.kind, shape, source, named)
     version = version_id(changed.document, number, changed.content, fingerprint)
     text = _encoded(document.text)
-    blocks = tuple(numbered_block(version, at, block, document.text) for at, block in enumerate(document.blocks))
+    compared = digests(document.text, document.blocks)
+    blocks = tuple(
+        numbered_block(version, at, block, document.text, compared.get(at, ""))
+        for at, block in enumerate(document.blocks)
+    )
     knife = Knife(
         chunking=pipeline.chunking,
         chunker=pipeline.chunking.chunker_for(document.kind, shape, source, named),

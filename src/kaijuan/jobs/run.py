@@ -17,7 +17,7 @@ from kaijuan.core.ids import DocumentId, KbId, VersionId
 from kaijuan.core.reviews import Review, ReviewState
 from kaijuan.core.snapshots import OPEN
 from kaijuan.errors import NotFoundError
-from kaijuan.index.catalog import Catalog, KnowledgeBase
+from kaijuan.index.catalog import Catalog, KnowledgeBase, Run
 from kaijuan.index.embed import blocking_similarity
 from kaijuan.index.ports import BlobStore, Embedder, IndexStore
 from kaijuan.index.publish import Publication, Reached, publish
@@ -26,6 +26,7 @@ from kaijuan.index.reconcile import ReconcileReport, check, clear_unpublished, r
 from kaijuan.index.settings import IndexSettings
 from kaijuan.index.write import IndexWriter, Outbox, Skipped, flush, follow, write_versions
 from kaijuan.ingest.ports import Chunking, SourceFailure, SourceItem
+from kaijuan.jobs.boilerplate import find_boilerplate
 from kaijuan.jobs.change import Change, Tell
 from kaijuan.jobs.cutting import by_document
 from kaijuan.jobs.duplicates import find_duplicates
@@ -151,12 +152,17 @@ class Ingest:
 
     async def _publish_part(self, change: Change) -> None:
         await self._find_duplicates(change)
+        await self._find_boilerplate(change.run)
         await change.go_on(self.clock, self.reached)
 
     async def _find_duplicates(self, change: Change) -> None:
         if self.settings.find_duplicates and change.tally.staged and change.tally.changed:
             await find_duplicates(self.catalog, self.blobs, change.run, self.clock())
             self.reached("find_duplicates")
+
+    async def _find_boilerplate(self, run: Run) -> None:
+        await find_boilerplate(self.catalog, run, self.settings, self.clock())
+        self.reached("find_boilerplate")
 
     async def _clear_gone(self, change: Change, scope: str, seen: Seen) -> None:
         kb = change.run.kb_id
@@ -376,6 +382,7 @@ class Ingest:
         await self._follow_moves(change, found.gone)
         if self.settings.find_duplicates:
             await find_duplicates(self.catalog, self.blobs, found.run, self.clock())
+        await self._find_boilerplate(found.run)
         self.reached("keep_points")
         publication = Publication(run=found.run, outbox=outbox, owner=owner, clock=self.clock)
         snapshot = (await publish(publication, self.reached)).number
@@ -410,6 +417,8 @@ class Ingest:
             try:
                 async with noted(change, self.clock, self.settings.note_seconds):
                     yield change
+                    if tally.changed:
+                        await self._find_boilerplate(change.run)
                     await change.finish(self.clock, self.reached)
             except BaseException as cause:
                 # Whatever stopped it, Ctrl-C too: nothing of it may stay.

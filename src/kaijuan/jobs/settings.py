@@ -18,6 +18,12 @@ class JobSettings(BaseModel):
     """Small documents that are looked up and stored together; large ones make a group earlier."""
     find_duplicates: bool = True
     """Whether a run looks for documents that say what others say; `kaijuan duplicates` shows what follows."""
+    find_boilerplate: bool = True
+    """Whether a run looks for paragraphs that many documents share; `kaijuan boilerplate` shows what follows."""
+    boilerplate_documents: int = Field(default=5, ge=2)
+    """Documents that must at least share a paragraph; copies and revisions of one another count once."""
+    boilerplate_share: float = Field(default=0.01, ge=0, le=1)
+    """The same as a share of all documents of the base."""
     publish_seconds: float = Field(default=60.0, ge=0, le=86_400)
     """After so long a run publishes what it has taken in so far and goes on, so that early documents are found soon and
     a run that dies loses no more than that; 0 publishes once, at the end."""

@@ -18,6 +18,7 @@ from kaijuan.errors import KaijuanError
 from kaijuan.index.catalog import Families
 from kaijuan.retrieve.cut import USED, weak
 from kaijuan.retrieve.diversify import diversified, overlaps, within_quota
+from kaijuan.retrieve.furniture import only_furniture
 from kaijuan.retrieve.ports import Reading, Reranker, Verdict
 from kaijuan.retrieve.rerank.terms import numbers
 from kaijuan.retrieve.results import Candidate, RouteReport, RouteScore
@@ -102,6 +103,13 @@ async def _read(
     chunks = [near.chunks[item.chunk_id] for item in head]
     versions = {chunk.version_id: near.versions[chunk.version_id] for chunk in chunks}
     texts = await _texts(tools, versions, needed=needed)
+    terms = keys_of(question)[0] if near.furniture else ()
+    lowered = {
+        chunk.id
+        for chunk in chunks
+        if chunk.version_id in near.furniture
+        and only_furniture(terms, chunk.span, near.furniture[chunk.version_id], texts.get(chunk.version_id, ""))
+    }
     standing: Mapping[VersionId, Validity] = validities(
         versions, question, tools.now, tools.settings, tools.kb, tools.at
     )
@@ -109,7 +117,7 @@ async def _read(
         _Judged(
             candidate=item,
             validity=standing.get(chunk.version_id, HOLDS),
-            weight=tools.settings.marked_weight if chunk.mark else 1.0,
+            weight=tools.settings.marked_weight if chunk.mark or chunk.id in lowered else 1.0,
             reading=Reading(
                 chunk_id=chunk.id,
                 document_id=chunk.document_id,

@@ -7,9 +7,20 @@ from collections.abc import Collection
 
 from kaijuan.core import arguments
 from kaijuan.core.arguments import Targets
+from kaijuan.core.boilerplate import BoilerplateRuling, BoilerplateState
 from kaijuan.core.duplicates import DuplicateState, Ruling
 from kaijuan.core.reviews import Review, ReviewState
-from kaijuan.jobs.desk import SeenDuplicate, on_desk, picked, rule, seen_duplicates
+from kaijuan.jobs.desk import (
+    PassedRuling,
+    SeenBoilerplate,
+    SeenDuplicate,
+    on_desk,
+    picked,
+    rule,
+    rule_boilerplate,
+    seen_boilerplate,
+    seen_duplicates,
+)
 from kaijuan.jobs.run import RunReport
 from kaijuan.verbs.wiring import WAITING, ProgressCallback, Wired
 
@@ -44,6 +55,17 @@ class Curating(Wired):
     async def review(self, word: str) -> Review:
         """Return one review; `word` is its id, the beginning of it, or a source."""
         return (await picked(self.catalog, await self._kb(), self._principals, [word]))[0]
+
+    async def boilerplate(self) -> builtins.list[SeenBoilerplate]:
+        """Return which paragraphs many documents share, what was decided, and why; only what may be read."""
+        return await seen_boilerplate(self.catalog, self.blobs, await self._kb(), self._principals)
+
+    async def rule_boilerplate(self, words: Targets, *, lower: bool, by: str = "", note: str = "") -> int:
+        """Let paragraphs that many documents share rank lower or count like others, named by id; return how many."""
+        state = BoilerplateState.LOWERED if lower else BoilerplateState.KEPT
+        ruling = BoilerplateRuling(state=state, at=self._clock(), by=by, note=note)
+        passed = PassedRuling(words=arguments.targets(words), ruling=ruling)
+        return await rule_boilerplate(self.catalog, self.blobs, await self._kb(), self._principals, passed)
 
     async def duplicates(self) -> builtins.list[SeenDuplicate]:
         """Return which documents say the same, what was decided, and why; only those of which both may be read."""

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from kaijuan.core.citations import Citation
     from kaijuan.core.reviews import Review
     from kaijuan.core.snapshots import Snapshot
-    from kaijuan.jobs.desk import SeenDuplicate
+    from kaijuan.jobs.desk import SeenBoilerplate, SeenDuplicate
     from kaijuan.jobs.doctor import DoctorReport
     from kaijuan.jobs.report import RunReport
     from kaijuan.jobs.views import DocumentView
@@ -307,6 +307,27 @@ def duplicates_shape(found: Iterable[SeenDuplicate]) -> Json:
                 "other_version_id": one.pair.other_id,
                 "created_at": one.pair.created_at,
                 "history": [fields_of(ruling) for ruling in one.pair.history],
+            }
+            for one in found
+        ]
+    }
+
+
+def boilerplate_shape(found: Iterable[SeenBoilerplate]) -> Json:
+    """`boilerplate list`."""
+    return {
+        "boilerplate": [
+            {
+                "id": one.decision.digest,
+                "text": one.excerpt,
+                "state": one.decision.state.value,
+                "documents": one.decision.documents,
+                "total": one.decision.total,
+                "reason": one.decision.reason,
+                "sources": list(one.sources),
+                "since": one.decision.valid_from,
+                "created_at": one.decision.created_at,
+                "history": [fields_of(ruling) for ruling in one.decision.history],
             }
             for one in found
         ]

@@ -10,7 +10,7 @@ from pydantic import BaseModel, ConfigDict, Field
 from kaijuan.core.reviews import ReviewState
 from kaijuan.server.service import Caller, Reply, The, Writing, by
 from kaijuan.server.tickets import ticket_shape
-from kaijuan.verbs.shapes import duplicates_shape, review_shape, reviews_shape
+from kaijuan.verbs.shapes import boilerplate_shape, duplicates_shape, review_shape, reviews_shape
 
 router = APIRouter(tags=["review"])
 Id = Annotated[str, Path(max_length=64)]
@@ -72,3 +72,18 @@ async def rule_duplicates(
     """Merge two documents that say the same, or keep them apart."""
     count = await base.rule_duplicates([id], merge=ruling == "merge", by=by(who), note=body.note)
     return Reply({"merged" if ruling == "merge" else "kept": count})
+
+
+@router.get("/kbs/{kb}/boilerplate")
+async def boilerplate(base: Writing) -> Reply:
+    """List the paragraphs that many documents share, and what was decided."""
+    return Reply(boilerplate_shape(await base.boilerplate()))
+
+
+@router.post("/kbs/{kb}/boilerplate/{id}/{ruling}")
+async def rule_boilerplate(
+    base: Writing, id: Id, ruling: Literal["lower", "keep"], body: Decision, who: Caller
+) -> Reply:
+    """Let a paragraph that many documents share rank lower, or count like any other text."""
+    count = await base.rule_boilerplate([id], lower=ruling == "lower", by=by(who), note=body.note)
+    return Reply({"lowered" if ruling == "lower" else "kept": count})

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import replace
 from functools import cache
 from typing import Any
 
@@ -13,7 +14,7 @@ from kaijuan.core.ids import ID_LENGTH, PIECE_LENGTH, ChunkId, DocumentId, KbId,
 from kaijuan.core.spans import Span, merge
 from kaijuan.errors import NotFoundError
 from kaijuan.index.catalog import Families, Run, RunItem, Standing, StoredTrace
-from kaijuan.stores.catalog import rows, tables
+from kaijuan.stores.catalog import boilerplate, rows, tables
 from kaijuan.stores.catalog.connection import rows_with
 from kaijuan.stores.catalog.duplicates import groups_of
 from kaijuan.stores.catalog.faults import storable
@@ -163,6 +164,15 @@ def families(connection: Connection, ids: Collection[ChunkId]) -> Families:
         versions=versions_by_id(connection, versions),
         groups=groups_of(connection, versions),
     )
+
+
+def as_read(connection: Connection, kb: KbId, snapshot: int, ids: Collection[ChunkId]) -> Families:
+    """Return families with the furniture that a snapshot is read with, and chunks that are made of it marked."""
+    found = families(connection, ids)
+    furniture = boilerplate.spans_in(connection, kb, snapshot, list(found.versions))
+    if not furniture:
+        return found
+    return replace(found, chunks=boilerplate.marked(found.chunks, furniture), furniture=furniture)
 
 
 def chunks_of(connection: Connection, version: VersionId, level: ChunkLevel | None) -> list[Chunk]:

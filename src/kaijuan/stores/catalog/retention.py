@@ -17,7 +17,7 @@ from kaijuan.errors import NotFoundError, UsageError
 from kaijuan.index.catalog import RunState
 from kaijuan.index.catalog_queue import JobState
 from kaijuan.index.history import Dropped
-from kaijuan.stores.catalog import tables
+from kaijuan.stores.catalog import boilerplate, tables
 from kaijuan.stores.catalog.bases import kb_by_id
 from kaijuan.stores.catalog.connection import batches
 from kaijuan.stores.catalog.publishing import counts
@@ -82,6 +82,7 @@ def drop_snapshots(connection: Connection, kb: KbId, kept: Collection[int], now:
     ended = select(*columns).where(_versions.c.kb_id == kb, _versions.c.valid_to <= head)
     unseen = [row for row in connection.execute(ended) if not seen_in(stay, row.valid_from, row.valid_to)]
     _delete_versions(connection, [VersionId(row.id) for row in unseen])
+    boilerplate.forget(connection, kb, stay[0])
     return Dropped(snapshots=tuple(going), versions=len(unseen), chunks=sum(row.children for row in unseen))
 
 

@@ -137,6 +137,7 @@ def block_values(block: Block, version: VersionId) -> Values:
         "place": _utf8(block.place),
         "syntax": block.syntax,
         "cells": pack_table(block.table),
+        "digest": block.digest or None,
     }
 
 
@@ -144,7 +145,8 @@ def block_of(row: Row[Any]) -> Block:
     """Return the block of a row of `block`, whole and in the order of its columns."""
     # Taken apart at once: a search reads hundreds, and to ask a row for each column by name takes twice as long.
     columns = tuple(row)
-    id, _, ordinal, kind, start, stop, level, path, pages, lines, language, confidence, place, syntax, cells = columns
+    id, _, ordinal, kind, start, stop, level, path, pages, lines, language, confidence = columns[:12]
+    place, syntax, cells, digest = columns[12:]
     return Block(
         id=BlockId(id),
         ordinal=ordinal,
@@ -159,6 +161,7 @@ def block_of(row: Row[Any]) -> Block:
         place=place,
         syntax=syntax,
         table=unpack_table(cells),
+        digest=digest or "",
     )
 
 

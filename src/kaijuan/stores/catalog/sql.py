@@ -12,6 +12,7 @@ from typing import TypeVar
 
 from sqlalchemy import Connection, Engine
 
+from kaijuan.core.boilerplate import Boilerplate, BoilerplateRuling, Place
 from kaijuan.core.chunk_work import ChunkWork, Miss
 from kaijuan.core.documents import Block, Chunk, ChunkLevel, Version
 from kaijuan.core.duplicates import Duplicate, Ruling
@@ -24,6 +25,7 @@ from kaijuan.errors import ClosedError, NotFoundError, StoreError
 from kaijuan.index.catalog import (
     Counts,
     Families,
+    Holders,
     KnowledgeBase,
     Lease,
     OutboxEntry,
@@ -39,6 +41,7 @@ from kaijuan.stores import migrations
 from kaijuan.stores.catalog import (
     access,
     bases,
+    boilerplate,
     chunk_works,
     duplicates,
     glossary,
@@ -177,6 +180,16 @@ class SqlCatalog(PeopleAndAccess, ConversationsOfReaders, ModelsOfBases, QueueOf
     async def rule_duplicates(self, versions: Sequence[VersionId], ruling: Ruling) -> None:
         """Let a person's word stand over the rule's."""
         await self._write(duplicates.decide, versions, ruling, durable=True)
+
+    async def record_boilerplate(self, run: Run, wanted: Sequence[Boilerplate]) -> None:
+        """Let these and no other decisions about paragraphs be in force from the run's target on."""
+        await self._write(staging.record_boilerplate, run, wanted)
+
+    async def rule_boilerplate(
+        self, kb: KbId, snapshot: int, digests: Sequence[str], ruling: BoilerplateRuling
+    ) -> None:
+        """Let a person's word stand over the rule's."""
+        await self._write(boilerplate.decide, kb, snapshot, digests, ruling, durable=True)
 
     async def record_work(self, run: Run, work: Sequence[ChunkWork]) -> None:
         """Insert what somebody did to chunks."""
@@ -338,7 +351,7 @@ class SqlCatalog(PeopleAndAccess, ConversationsOfReaders, ModelsOfBases, QueueOf
 
         def work(connection: Connection) -> tuple[set[ChunkId], Families]:
             allowed = access.authorise(connection, kb, snapshot, ids, principals)
-            return allowed, reading.families(connection, [id for id in ids if id in allowed][:first])
+            return allowed, reading.as_read(connection, kb, snapshot, [id for id in ids if id in allowed][:first])
 
         return await self._read(work)
 
@@ -353,6 +366,18 @@ class SqlCatalog(PeopleAndAccess, ConversationsOfReaders, ModelsOfBases, QueueOf
     async def ruled_duplicates(self, kb: KbId) -> list[Duplicate]:
         """Return decisions that people took."""
         return await self._read(duplicates.ruled, kb)
+
+    async def holders(self, run: Run, least: int) -> Holders:
+        """Return the paragraphs that so many documents hold."""
+        return await self._read(boilerplate.holders, run, least)
+
+    async def boilerplate(self, kb: KbId, snapshot: int) -> list[Boilerplate]:
+        """Return the decisions about paragraphs that the snapshot is read with."""
+        return await self._read(boilerplate.in_force, kb, snapshot)
+
+    async def boilerplate_places(self, kb: KbId, snapshot: int, digests: Collection[str]) -> dict[str, list[Place]]:
+        """Return where paragraphs stand in the documents of a snapshot."""
+        return await self._read(boilerplate.places, kb, snapshot, digests)
 
     async def work(self, kb: KbId, snapshot: int, document: DocumentId | None = None) -> list[ChunkWork]:
         """Return the work in force at a snapshot, oldest first."""

@@ -7,13 +7,14 @@ from typing import Any
 
 from sqlalchemy import ColumnElement, Connection, Table, bindparam, delete, func, insert, select, update
 
+from kaijuan.core.boilerplate import Boilerplate
 from kaijuan.core.chunk_work import ChunkWork
 from kaijuan.core.documents import ChunkLevel, Version
 from kaijuan.core.ids import DocumentId, KbId, RunId, VersionId, stable_id
 from kaijuan.core.snapshots import OPEN
 from kaijuan.errors import BusyError, NotFoundError, StoreError, UsageError
 from kaijuan.index.catalog import IndexChange, OutboxEntry, Run, RunItem, RunState, Staged
-from kaijuan.stores.catalog import chunk_works, rows, tables
+from kaijuan.stores.catalog import boilerplate, chunk_works, rows, tables
 from kaijuan.stores.catalog.bases import kb_by_id
 from kaijuan.stores.catalog.connection import batches, rows_with
 from kaijuan.stores.catalog.marks import forget_marks
@@ -192,6 +193,11 @@ def end_work(connection: Connection, run: Run, ids: Collection[str], by: str, no
     chunk_works.end(connection, run, running(connection, run).target, ids, by, now)
 
 
+def record_boilerplate(connection: Connection, run: Run, wanted: Sequence[Boilerplate]) -> None:
+    """Let these and no other decisions be in force from the run's target on. Repeatable."""
+    boilerplate.record(connection, run.kb_id, running(connection, run).target, wanted)
+
+
 def record_items(connection: Connection, run: RunId, items: Sequence[RunItem]) -> None:
     """Add lines to the run's report."""
     _insert(connection, tables.ingestion_item, [_item_values(run, item) for item in items])
@@ -244,6 +250,7 @@ def roll_back(connection: Connection, run: Run, now: float, reason: str) -> None
     closed = (_versions.c.kb_id == run.kb_id, _versions.c.valid_to == stored.target)
     connection.execute(update(_versions).where(*closed).values(valid_to=OPEN))
     chunk_works.take_back(connection, run, stored.target)
+    boilerplate.take_back(connection, run.kb_id, stored.target)
     connection.execute(delete(_outbox).where(_outbox.c.kb_id == run.kb_id, _outbox.c.snapshot == stored.target))
     finish(connection, run, RunState.ROLLED_BACK, now, reason)
 

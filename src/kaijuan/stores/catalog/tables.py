@@ -138,7 +138,15 @@ block = Table(
     Column("place", Text, nullable=False, server_default=text("''")),
     Column("syntax", String, nullable=False, server_default=text("''")),
     Column("cells", LargeBinary),
+    Column("digest", _WORD),
     Index(None, "version_id", "start", "stop"),
+    Index(
+        None,
+        "digest",
+        "version_id",
+        sqlite_where=text("digest IS NOT NULL"),
+        postgresql_where=text("digest IS NOT NULL"),
+    ),
 )
 
 chunk = Table(
@@ -319,6 +327,21 @@ duplicate = Table(
     Column("history", Text, nullable=False),
     Index(None, "kb_id"),
 )
+
+boilerplate = Table(
+    "boilerplate",
+    metadata,
+    Column("kb_id", _WORD, ForeignKey("knowledge_base.id"), primary_key=True),
+    Column("digest", _WORD, primary_key=True),
+    Column("valid_from", Integer, primary_key=True, autoincrement=False),
+    Column("valid_to", Integer, nullable=False),
+    Column("documents", Integer, nullable=False),
+    Column("total", Integer, nullable=False),
+    Column("state", String, nullable=False),
+    Column("created_at", Double, nullable=False),
+    Column("history", Text, nullable=False),
+)
+"""Decisions about paragraphs that many documents share; their words stand in the documents alone."""
 
 review = Table(
     "review",

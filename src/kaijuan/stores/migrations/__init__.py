@@ -12,7 +12,7 @@ from sqlalchemy import Connection, Engine, inspect, text
 from kaijuan.errors import CorruptStoreError, SchemaError
 from kaijuan.stores.catalog.tables import metadata
 
-REVISIONS = ("0001", "0002", "0003", "0004", "0005", "0006", "0007", "0008", "0009", "0010", "0011", "0012")
+REVISIONS = ("0001", "0002", "0003", "0004", "0005", "0006", "0007", "0008", "0009", "0010", "0011", "0012", "0013")
 """Every step, oldest first. Kept here so that opening needs no Alembic; a test compares it with `versions/`."""
 _LOCK = 0x6B61696A75616E
 """Advisory lock by which servers keep two migrations apart ("kaijuan" in ASCII); SQLite's write lock does it alone."""
