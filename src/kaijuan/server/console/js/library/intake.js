@@ -24,6 +24,8 @@ export function cardsOf(kb) {
 async function shown(kb, intake, work) {
   const one = { element: h("div", {}), going: true };
   cards.set(kb, [one, ...(cards.get(kb) ?? [])]);
+  // Whatever was left over may be just what is gone on with now; what still is will be shown with the page's next visit.
+  intake.querySelector(".left-over")?.closest(".run-card").remove();
   intake.prepend(one.element);
   try {
     await work(one.element);

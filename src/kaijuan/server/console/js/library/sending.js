@@ -44,8 +44,8 @@ async function batch(kb, files, state, told, signal) {
     return id;
   } finally {
     // Taken in, given up or refused: in any case nothing to come back to, but where only the line failed.
-    if (!state.broken) for (const each of files) forget(kb, each);
-    if (signal.aborted) for (const id of ids) api.dropUpload(kb, id).catch(() => {});
+    if (!state.broken || signal.aborted) for (const each of files) forget(kb, each);
+    if (signal.aborted) await Promise.allSettled(ids.map((id) => api.dropUpload(kb, id)));
   }
 }
 
@@ -67,7 +67,7 @@ async function whole(kb, each, state, told, signal) {
       }, state, told, signal));
     }
   } catch (error) {
-    if (signal.aborted) api.dropUpload(kb, id).catch(() => {});
+    if (signal.aborted) await Promise.allSettled([api.dropUpload(kb, id)]);
     throw error;
   }
   state.sent = before + each.file.size;
