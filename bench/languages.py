@@ -4,6 +4,7 @@
 
 Every question is asked with `retrieve.languages_apart` off and on. Where a set has relevant documents in the question's
 own language and in another, recall is told for both by themselves too; in a set of one language nothing may change.
+`noise` has mean and deviation of a question's cosines to texts picked at random, by the languages of both.
 """
 
 from __future__ import annotations
@@ -19,8 +20,11 @@ from statistics import fmean
 from tempfile import TemporaryDirectory
 from typing import Any
 
+import numpy as np
+
 from bench.machine import machine
 from kaijuan.config import Config
+from kaijuan.core.ids import stable_id
 from kaijuan.core.text.language import language_of
 from kaijuan.evals.bases import Base, open_base
 from kaijuan.evals.results import RetrievalRun
@@ -28,6 +32,11 @@ from kaijuan.evals.retrieval import Options, evaluate, sample, scores_of
 from kaijuan.evals.sets import EvalSet, load_set, rows
 
 DEPTH = 10
+TEXTS, QUESTIONS = 240, 30
+"""Of a set, how many are compared for its noise."""
+FEWEST = 20
+LONGEST = 600
+"""Characters of a text that are embedded for it."""
 METRICS = ("recall@10", "ndcg@10")
 
 
@@ -66,6 +75,28 @@ async def figures(
     return {metric: round(float(means[metric]), 4) for metric in METRICS} | recall_by_side(data, run, languages)
 
 
+async def noise(data: EvalSet, base: Base, languages: Mapping[str, str]) -> dict[str, dict[str, float]]:
+    """Return mean and deviation of the cosines of a question and texts that have nothing to do with it."""
+    texts = {str(row["_id"]): str(row.get("text", "")) for _, row in rows(data.corpus)}
+    picked = sorted(texts, key=lambda id: stable_id("noise", id))[:TEXTS]
+    passages = np.asarray(await base.engine.embedder.embed_passages([texts[id][:LONGEST] for id in picked]))
+    found: dict[str, list[tuple[float, float]]] = {}
+    for query in sample(data.judged, QUESTIONS):
+        cosines = passages @ np.asarray(await base.engine.embedder.embed_query(query.text))
+        for language in sorted({languages[id] for id in picked}):
+            there = cosines[[languages[id] == language for id in picked]]
+            if len(there) >= FEWEST:
+                way = f"{language_of(query.text)} to {language}"
+                found.setdefault(way, []).append((float(there.mean()), float(there.std())))
+    return {
+        way: {
+            name: round(fmean(values), 4)
+            for name, values in zip(("mean", "deviation"), zip(*pairs, strict=True), strict=True)
+        }
+        for way, pairs in found.items()
+    }
+
+
 async def measured(folder: Path, home: Path, limit: int, preset: str) -> dict[str, Any]:
     """Measure one set."""
     whole = load_set(folder)
@@ -76,6 +107,7 @@ async def measured(folder: Path, home: Path, limit: int, preset: str) -> dict[st
         for name, apart in (("together", False), ("apart", True)):
             row[name] = await figures(data, base, apart, preset, languages)
             print(f"{whole.name}, {name}: {row[name]}", file=sys.stderr, flush=True)
+        row["noise"] = await noise(whole, base, languages)
     return row
 
 

@@ -72,7 +72,7 @@ ANSWERED_SETS = (
     *("simpleqa_zh", "rgb_zh_en", "ramdocs_en", "tatqa_en"),
 )
 STUDIED_SETS = ("stard_law_zh", "crud_news_zh", "financebench_en", "clapnq_en")
-LANGUAGE_SETS = ("xquad_zh_en", "mtrag_un_en", "clapnq_en", "cosqa_code_en", "medfaq_zh")
+LANGUAGE_SETS = ("xquad_zh_en", "rgb_news_zh", "mtrag_un_en", "clapnq_en")
 ROUTED_SETS = ("mtrag_un_en", "clapnq_en", "xquad_zh_en")
 NEED_DATA = (
     "models_beside",

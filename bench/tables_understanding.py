@@ -92,6 +92,12 @@ def languages_table(result: Row) -> Iterator[str]:
             sides = " | ".join(_or_nothing(figures.get(side)) for side in ("own language", "other language"))
             scores = f"{figures['recall@10']:.3f} | {figures['ndcg@10']:.3f}"
             yield f"| {row['set']} | {row['questions']} | {way} | {scores} | {sides} |"
+    noises = [(row["set"], way, noise) for row in result["sets"] for way, noise in row.get("noise", {}).items()]
+    if noises:
+        yield "\nCosines of a question and texts picked at random:\n\n| set | question to text | mean | deviation |"
+        yield "|---|---|---|---|"
+    for name, way, noise in noises:
+        yield f"| {name} | {way} | {noise['mean']:.3f} | {noise['deviation']:.3f} |"
 
 
 def routing_table(result: Row) -> Iterator[str]:
