@@ -47,6 +47,7 @@ ORDER = (
     "write_group",
     "retire",
     "find_duplicates",
+    "find_boilerplate",
     *(step.__name__ for step in STEPS),
     "release_lease",
 )
@@ -263,7 +264,9 @@ async def test_killed_again_while_mending(step: str, second: str, home: Path) ->
 
 @pytest.mark.slow
 @pytest.mark.parametrize("owner_dies", [False, True])
-@pytest.mark.parametrize("step", ["stage", "write_group", "find_duplicates", "close_replaced", "flush_index"])
+@pytest.mark.parametrize(
+    "step", ["stage", "write_group", "find_duplicates", "find_boilerplate", "close_replaced", "flush_index"]
+)
 async def test_the_same_asked_for_again_goes_on_where_it_was(
     step: str, owner_dies: bool, home: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
