@@ -122,8 +122,8 @@ BEYOND = (
     Case("公司成立于哪一年？", ("2012",)),
 )
 """Wrong today. The last stands a hair below the threshold, which was fitted with the graph before this. Across
-languages the right sentence and its neighbours have level cosines in the onboard model. Two are right or wrong with what else is
-found: "dress code", which is taken for the code of conduct, and what only the older rules say."""
+languages the right sentence and its neighbours have level cosines in the onboard model. Two are right or wrong with
+what else is found: "dress code", which is taken for the code of conduct, and what only the older rules say."""
 CASES = (*IDENTIFIERS, *VALUES, *PROCEDURES, *VERSIONS, *ACROSS, *REFUSALS)
 
 
