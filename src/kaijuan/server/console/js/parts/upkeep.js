@@ -1,11 +1,12 @@
 /** Upkeep on the page of health: a thorough look, the models of a base, copies of the whole home. */
 
 import * as api from "../api.js";
-import { h } from "../dom.js";
+import { h, put } from "../dom.js";
 import { has, moment, number, t } from "../i18n.js";
 import { size } from "../library/files.js";
 import { followRun } from "../library/run.js";
 import { said } from "../said.js";
+import { checksTable } from "./checks.js";
 import { prompt, sorry, sure } from "./notices.js";
 import { badge, button, load, table } from "./ui.js";
 
@@ -14,20 +15,26 @@ const TONES = { serving: "good", ready: "info", building: "warn" };
 /** What can be done for a base and its home; `again` draws the page anew. */
 export function upkeepPanel(kb, signal, { runsHome, again }) {
   const intake = h("div", { class: "intake" });
+  const found = h("div", {});
   const start = async (begin) => {
     try {
       const { id } = await begin();
-      await followRun(kb, id, intake, signal);
-      return true;
+      return await followRun(kb, id, intake, signal);
     } catch (error) {
       sorry(error);
-      return false;
+      return null;
     }
   };
-  const care = (repair) => async () => (await start(() => api.care(kb, { deep: true, repair }))) && again();
+  const care = (repair) => async () => {
+    const report = await start(() => api.care(kb, { deep: true, repair }));
+    if (!report) return;
+    put(found, report.checks && checksTable(report.checks));
+    again();
+  };
   return [
     h("section", { class: "panel" }, h("h2", {}, t("upkeep.title")), h("p", { class: "muted before" }, t("upkeep.detail")), h("div", { class: "row wrap" }, button(t("upkeep.deep"), { on: { click: care(false) } }), button(t("upkeep.repair"), { on: { click: care(true) } }), button(t("upkeep.optimise"), { on: { click: () => start(() => api.optimise(kb)) } }))),
     intake,
+    found,
     models(kb, signal),
     runsHome && backups(kb, signal, start),
   ];

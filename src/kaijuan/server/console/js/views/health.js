@@ -2,13 +2,13 @@
 
 import * as api from "../api.js";
 import { h, put } from "../dom.js";
-import { ago, has, number, t } from "../i18n.js";
+import { ago, number, t } from "../i18n.js";
 import { icon } from "../icons.js";
+import { checksTable } from "../parts/checks.js";
 import { accessPanel, auditPanel, keysPanel, usersPanel } from "../parts/people.js";
 import { upkeepPanel } from "../parts/upkeep.js";
 import { note } from "../router.js";
-import { said } from "../said.js";
-import { badge, facts, heading, load, table, tabs } from "../parts/ui.js";
+import { facts, heading, load, tabs } from "../parts/ui.js";
 
 /** Draw the page. */
 export function render({ kb, query, root, signal, shell }) {
@@ -47,11 +47,9 @@ function draw(service, state, examined) {
     { class: "stack" },
     h("div", { class: ["verdict", well ? "good" : "bad"] }, icon(well ? "check" : "warn", 22), h("strong", {}, t(well ? "health.well" : "health.ill")), h("span", { class: "muted" }, service.version ? t("health.version", { version: service.version }) : "")),
     state && h("div", { class: "cards" }, card(t("health.documents"), number(state.documents)), card(t("health.chunks"), number(state.chunks)), card(t("health.snapshot"), `#${state.head}`, state.published_at ? ago(state.published_at) : ""), card(t("health.points"), number(state.points ?? 0)), card(t("health.model"), state.model ?? "–", state.dimensions ? t("health.dimensions", { n: state.dimensions }) : "")),
-    checks.length > 0 && table([t("health.check"), "", t("health.found")], checks.map((one) => [label(one.name), badge(t(one.ok ? "health.ok" : "health.notOk"), one.ok ? "good" : "bad"), h("span", {}, said(one.detail), !one.ok && one.hint && h("span", { class: "muted" }, ` ${said(one.hint)}`))]), { label: t("health.checks") }),
+    checks.length > 0 && checksTable(checks),
   );
 }
-
-const label = (name) => (has(`check.${name}`) ? t(`check.${name}`) : name);
 
 function card(name, value, more = "") {
   return h("div", { class: "card" }, h("span", { class: "muted small" }, name), h("span", { class: "card-value" }, value), more && h("span", { class: "muted small" }, more));
