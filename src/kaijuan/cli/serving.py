@@ -25,6 +25,7 @@ def serve(
     import asyncio
 
     from kaijuan.engine import Kaijuan
+    from kaijuan.server import access_log
     from kaijuan.server.app import make_app
     from kaijuan.server.running import check_place, listen, run
 
@@ -36,6 +37,8 @@ def serve(
 
     with listen(*asyncio.run(checked())) as (socket, address):
         engine = Kaijuan(session.home, session.kb or DEFAULT_KB, config=session.config, tenant=session.tenant)
+        if engine.config.telemetry.log == "json":
+            access_log.start_json()
         app = make_app(engine, host=host)
         screen.err().print(f"Kaijuan is open at {address}/ (Ctrl-C ends it).", soft_wrap=True)
         run(app, socket)

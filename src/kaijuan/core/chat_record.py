@@ -7,6 +7,7 @@ from collections.abc import AsyncGenerator, Callable
 from contextlib import aclosing
 from dataclasses import dataclass, replace
 
+from kaijuan import telemetry
 from kaijuan.core.chat import (
     NOTHING,
     ChatInfo,
@@ -119,7 +120,7 @@ class RecordedChat:
             first_ms=reply.first_ms,
             total_ms=reply.total_ms,
         )
-        self.calls.append(call)
+        self._add(call)
 
     def _remember(self, request: ChatRequest, start: float, text: str, error: KaijuanError | None) -> None:
         """Keep a call that has no whole reply; what it took is estimated."""
@@ -133,4 +134,17 @@ class RecordedChat:
             total_ms=round((self._clock() - start) * 1000, 3),
             failure=error.code if error else "stopped",
         )
+        self._add(call)
+
+    def _add(self, call: ChatCall) -> None:
         self.calls.append(call)
+        # Named as OpenTelemetry's conventions for generative models want it. Never what was said: that is in the trace.
+        attributes: dict[str, str | int] = {
+            "gen_ai.operation.name": "chat",
+            "gen_ai.request.model": self._inner.info.name,
+            "gen_ai.response.model": call.model,
+            "gen_ai.usage.input_tokens": call.usage.prompt_tokens,
+            "gen_ai.usage.output_tokens": call.usage.completion_tokens,
+            "kaijuan.purpose": call.purpose,
+        }
+        telemetry.ended(f"chat {self._inner.info.name}", call.total_ms / 1000, attributes, call.failure)

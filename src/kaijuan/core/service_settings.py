@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Literal
 
-from pydantic import BaseModel, ConfigDict, Field, field_validator
+from pydantic import BaseModel, ConfigDict, Field, SecretStr, field_validator
 
 
 def _listed(given: object) -> object:
@@ -42,6 +42,34 @@ class ServeSettings(BaseModel):
     """Connections beyond these are told that the service is busy."""
 
     _words = field_validator("hosts", mode="before")(_listed)
+
+
+class TelemetrySettings(BaseModel):
+    """What the service tells those who run it about its requests."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True, hide_input_in_errors=True)
+
+    log: Literal["text", "json"] = "text"
+    """How `kaijuan serve` logs to standard error: text, and requests with -v alone; or json, an object a line, and a
+    line for every request."""
+    questions: bool = False
+    """Whether log lines (json) and spans hold the question that was asked. Off, none of its words are in either."""
+
+    otlp_url: str = ""
+    """Collector that spans are sent to, over OTLP and HTTP, such as `http://127.0.0.1:4318/v1/traces`. "" sends nothing
+    to anybody. Needs the extra `otel`."""
+    otlp_headers: SecretStr = SecretStr("")
+    """Headers of what is sent, as `name=value, name=value`; better in the environment than in a file."""
+    share: float = Field(default=1.0, gt=0, le=1)
+    """Share of requests whose spans are sent."""
+
+    @field_validator("otlp_url")
+    @classmethod
+    def _reached(cls, url: str) -> str:
+        """Refuse what is no address of a web service."""
+        if url and not url.startswith(("http://", "https://")):
+            raise ValueError("an address that begins with http:// or https://, or nothing")
+        return url
 
 
 class IdentitySettings(BaseModel):

@@ -120,5 +120,8 @@ async def _ask(
         telemetry.count(f"route.dropped.{route.name}")
         telemetry.event("route dropped", route=route.name, state=state)
     milliseconds = round((time.perf_counter() - start) * 1000, 3)
+    telemetry.ended(
+        f"route {route.name}", milliseconds / 1000, {"kaijuan.found": len(hits)}, "" if error is None else state
+    )
     report = RouteReport(name=route.name, state=state, found=len(hits), milliseconds=milliseconds)
     return Gathered(report=report, hits=tuple(hits)), error

@@ -105,7 +105,7 @@ class Retrieval:
 async def search(context: Retrieval, request: SearchRequest, *, trace_id: str) -> SearchResult:
     """Return at most `request.k` passages, best first, with the trace that explains them."""
     timings: dict[str, float] = {}
-    with telemetry.timed(timings, "total"):
+    with telemetry.timed(timings, "total", span="search"):
         with telemetry.timed(timings, "understand"):
             prepared = await prepare(ground_of(context), request)
         query = prepared.query

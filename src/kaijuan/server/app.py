@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from pathlib import Path
@@ -11,7 +12,7 @@ from fastapi.responses import RedirectResponse
 from fastapi.staticfiles import StaticFiles
 from starlette.types import ASGIApp
 
-from kaijuan import __version__
+from kaijuan import __version__, telemetry
 from kaijuan.engine import Kaijuan
 from kaijuan.server import openai_compat, problems
 from kaijuan.server.edge import LOOPBACK, Edge, EdgeLimits
@@ -35,6 +36,7 @@ from kaijuan.server.routes import (
     wording,
 )
 from kaijuan.server.service import Service
+from kaijuan.server.spans import Spans, spans_of
 from kaijuan.server.uploading import go_on
 
 API = "/api/v1"
@@ -67,11 +69,16 @@ def make_app(engine: Kaijuan, *, host: str = "") -> FastAPI:
     async def living(_: FastAPI) -> AsyncIterator[None]:
         # What a killed service had promised to take in is taken in now; what came in pieces may go on.
         await go_on(service)
+        if app.spans is not None:
+            telemetry.tell_spans(app.spans)
         try:
             async with mcp.server.session_manager.run():
                 yield
         finally:
             await service.close()
+            if app.spans is not None:
+                telemetry.tell_spans(None)
+                await asyncio.to_thread(app.spans.close)
 
     app = _Application(
         title="Kaijuan",
@@ -90,6 +97,7 @@ def make_app(engine: Kaijuan, *, host: str = "") -> FastAPI:
     if CONSOLE.is_dir():
         _serve_console(app)
     app.limits = _limits(engine, host)
+    app.spans = spans_of(engine.config.telemetry)
     return app
 
 
@@ -97,10 +105,11 @@ class _Application(FastAPI):
     """The application with the edge around all of it, what it answers to its own failures included."""
 
     limits: EdgeLimits
+    spans: Spans | None = None
 
     def build_middleware_stack(self) -> ASGIApp:
         """Return all layers, the outermost first asked."""
-        return Edge(Idempotent(super().build_middleware_stack(), self.state.service), self.limits)
+        return Edge(Idempotent(super().build_middleware_stack(), self.state.service), self.limits, self.spans)
 
 
 def _limits(engine: Kaijuan, host: str) -> EdgeLimits:

@@ -6,11 +6,11 @@ A plain ASGI layer, so that streams are not buffered.
 from __future__ import annotations
 
 import asyncio
-import logging
 import re
 import time
 import uuid
-from collections.abc import Iterable, Mapping, MutableMapping
+from collections.abc import Iterable, Iterator, Mapping, MutableMapping
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Any
 from urllib.parse import urlsplit
@@ -18,16 +18,16 @@ from urllib.parse import urlsplit
 from fastapi.responses import JSONResponse
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from kaijuan import telemetry
+from kaijuan.server import access_log
 from kaijuan.server.metrics import REQUESTS
 from kaijuan.server.problems import MEDIA_TYPE, RequestError, problem_shape
+from kaijuan.server.spans import Spans
 
 LOOPBACK = frozenset({"localhost", "127.0.0.1", "::1"})
 _REQUEST_ID = re.compile(r"[A-Za-z0-9._-]{1,64}")
 PIECE = "application/offset+octet-stream"
 """Type of a piece of an upload."""
 _SAFE = frozenset({"GET", "HEAD", "OPTIONS"})
-_log = logging.getLogger("kaijuan.server.access")
 
 API_POLICY = "default-src 'none'; frame-ancestors 'none'; sandbox"
 CONSOLE_POLICY = (
@@ -70,9 +70,10 @@ class _Body:
 class Edge:
     """The layer. Refusals are problem documents; nothing behind it sees a refused request."""
 
-    def __init__(self, app: ASGIApp, limits: EdgeLimits) -> None:
+    def __init__(self, app: ASGIApp, limits: EdgeLimits, spans: Spans | None = None) -> None:
         self._app = app
         self._limits = limits
+        self._spans = spans
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Serve one request."""
@@ -88,7 +89,8 @@ class Edge:
             refusal = self._refusal(scope, headers)
             if refusal is None:
                 body = _Body(limit=self._limit(headers), seconds=self._limits.body_seconds)
-                await told.served(self._app, _limited(receive, body), send)
+                with told.within(self._spans):
+                    await told.served(self._app, _limited(receive, body), send)
             else:
                 await _refuse(refusal, id, scope, receive, told.wrapped(send))
         finally:
@@ -166,6 +168,21 @@ class _Told:
         self._status = 0
         self._since = time.perf_counter()
 
+    @contextmanager
+    def within(self, spans: Spans | None) -> Iterator[None]:
+        """Enclose the steps of the request in its span, where somebody wants spans."""
+        if spans is None:
+            yield
+            return
+        with spans.around_request(self._scope) as end:
+            try:
+                yield
+            finally:
+                end(self._served())
+
+    def _served(self) -> access_log.Served:
+        return access_log.served(self._scope, self._status, time.perf_counter() - self._since)
+
     def wrapped(self, send: Send) -> Send:
         async def sending(message: MutableMapping[str, Any]) -> None:
             if message["type"] == "http.response.start":
@@ -195,11 +212,7 @@ class _Told:
                 raise
 
     def log(self) -> None:
-        """Log the request. Never its query, body or headers: questions and keys are nobody's business."""
-        seconds = time.perf_counter() - self._since
-        milliseconds = seconds * 1000
-        REQUESTS.take(seconds)
-        telemetry.count(f"http.{self._status or 'aborted'}")
-        _log.info(
-            "%s %s %s %.1fms %s", self._scope["method"], self._scope["path"], self._status, milliseconds, self._id
-        )
+        """Count and log the request."""
+        served = self._served()
+        REQUESTS.take(served)
+        access_log.tell(served)

@@ -57,7 +57,11 @@ class Gate:
     # --- who ----------------------------------------------------------------------------------------------------
 
     async def caller(self, request: Request) -> Who:
-        """Return who calls, or refuse; counts against their limits."""
+        """Return who calls, or refuse; counts against their limits. The log is told too."""
+        request.state.who = who = await self._counted(request)
+        return who
+
+    async def _counted(self, request: Request) -> Who:
         if not await self.is_on():
             return local_user(self._engine.tenant)
         try:
@@ -132,6 +136,8 @@ class Gate:
     async def enter(self, request: Request, who: Who, kb: str, action: Action) -> Kaijuan:
         """Return the engine for one base as the caller sees it, or refuse, and record either."""
         allowed, head = await self._standing(who, kb)
+        if allowed:
+            request.state.kb, request.state.snapshot = kb, head
         await self.note(request, who, action, kb, allowed=action in allowed, snapshot=head)
         if not allowed:
             # A base that is not the caller's is not there: its name, too, may tell something.

@@ -85,9 +85,8 @@ class Idempotent:
 
     async def _actions(self, request: Request) -> frozenset[Action]:
         found = _PATH.fullmatch(request.url.path)
+        # Known from now on: the route need not ask, nor count, a second time.
         who = await self._service.gate.caller(request)
-        # Known now: the route need not ask, nor count, a second time.
-        request.scope["state"]["who"] = who
         return await self._service.gate.actions(who, unquote(found[1])) if found else frozenset()
 
     async def _do(self, scope: Scope, name: str, kept: _Kept, receive: Receive, send: Send) -> None:

@@ -26,7 +26,7 @@ from kaijuan.core.identity import Action
 from kaijuan.engine import Kaijuan
 from kaijuan.errors import AccessError, KaijuanError, UnusableReplyError, UsageError
 from kaijuan.server.problems import RequestError, error_problem, openai_error, request_id
-from kaijuan.server.service import Caller, Reply, The
+from kaijuan.server.service import Caller, Reply, The, note_question
 from kaijuan.verbs.shapes import Json, answer_shape
 
 router = APIRouter(tags=["openai"])
@@ -167,6 +167,7 @@ async def complete(request: Request, body: Completion, who: Caller, service: The
     """Answer the last question from a knowledge base; earlier turns say what it goes on from."""
     base = await service.gate.enter(request, who, body.model, Action.READ)
     question = await _question(base, body.messages)
+    note_question(request, question)
     id, seconds = f"chatcmpl-{uuid.uuid4().hex}", service.engine.config.serve.ask_seconds
     if body.stream:
         chunks = _streamed(base, question, body, id, seconds, request_id(request))

@@ -140,6 +140,12 @@ Managing = Annotated[Kaijuan, Depends(_managing)]
 The = Annotated[Service, Depends(service_of)]
 
 
+def note_question(request: Request, text: str) -> None:
+    """Let the log and spans of a request hold what was asked, where telemetry.questions allows it."""
+    if service_of(request).engine.config.telemetry.questions:
+        request.state.question = text
+
+
 def by(who: Who) -> str:
     """Return the name that decisions are recorded under."""
     return who.name

@@ -6,6 +6,7 @@ from collections.abc import AsyncGenerator, Mapping, Sequence
 from contextlib import aclosing
 from dataclasses import asdict, replace
 
+from kaijuan import telemetry
 from kaijuan.answer.context import Label
 from kaijuan.answer.events import AnswerEvent, DoneEvent
 from kaijuan.answer.results import Answer
@@ -129,6 +130,8 @@ class Asking(Reading, Recalling):
         events = self._recalled(asked, lambda: self._fresh(asked, told), lambda answer: _lasts(answer, told))
         async with aclosing(events):
             async for event in events:
+                if isinstance(event, DoneEvent):
+                    telemetry.count(f"answers.{event.answer.status}")
                 yield event
 
     async def _fresh(

@@ -23,7 +23,7 @@ from kaijuan.answer.events import (
 from kaijuan.engine import Kaijuan
 from kaijuan.retrieve.results import Trace
 from kaijuan.server.events import Event, streamed, wants_events
-from kaijuan.server.service import Reading, Reply, The
+from kaijuan.server.service import Reading, Reply, The, note_question
 from kaijuan.verbs.shapes import (
     Json,
     answer_shape,
@@ -93,8 +93,9 @@ class WhyQuery(Search):
 
 
 @router.post("/kbs/{kb}/search")
-async def search(body: SearchQuery, base: Reading) -> Reply:
+async def search(request: Request, body: SearchQuery, base: Reading) -> Reply:
     """Return the best passages for a question, best first."""
+    note_question(request, body.query)
     found = await base.search(
         body.query,
         k=body.k,
@@ -131,6 +132,7 @@ async def ask(request: Request, body: Question, base: Reading, service: The) -> 
     With `Accept: text/event-stream` the answer comes as events: status, passage, token, citation, sentence, note; the
     last is done with the whole answer, or error.
     """
+    note_question(request, body.question)
     seconds = service.engine.config.serve.ask_seconds
     if wants_events(request):
         return streamed(request, within(seconds, answering(base, body)))
@@ -190,8 +192,9 @@ async def within(seconds: float, events: AsyncIterator[Event]) -> AsyncIterator[
 
 
 @router.post("/kbs/{kb}/explain")
-async def explain(body: WhyQuery, base: Reading) -> Reply:
+async def explain(request: Request, body: WhyQuery, base: Reading) -> Reply:
     """Say, stage by stage, why passages were or were not used."""
+    note_question(request, body.question)
     found = await base.explain(
         body.question,
         contains=body.contains,

@@ -14,7 +14,7 @@ from pydantic import Field
 from kaijuan.engine import Kaijuan
 from kaijuan.server.events import Event, streamed, wants_events
 from kaijuan.server.routes.asking import MOST_CHARACTERS, Search, event_shape, within
-from kaijuan.server.service import Reading, Reply, The
+from kaijuan.server.service import Reading, Reply, The, note_question
 from kaijuan.verbs.shapes import answer_shape, fields_of
 
 router = APIRouter(tags=["conversations"])
@@ -44,6 +44,7 @@ async def conversation(base: Reading, name: Name) -> Reply:
 @router.post("/kbs/{kb}/conversations/{name}", response_model=None)
 async def converse(request: Request, body: Turn, base: Reading, name: Name, service: The) -> Response:
     """Say something; a conversation of that name is begun where there is none. Answers as `ask` does, events too."""
+    note_question(request, body.text)
     seconds = service.engine.config.serve.ask_seconds
     if wants_events(request):
         return streamed(request, within(seconds, _saying(base, body, name)))
