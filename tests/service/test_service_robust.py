@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import json
 import random
 import socket
 from collections.abc import Iterator
-from urllib.parse import urlsplit
+from urllib.parse import unquote, urlsplit
 
 import httpx
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 from tests.serving import config_of, on_a_port
 
 from kaijuan.client import Client
@@ -153,6 +156,46 @@ def test_requests_that_others_read_otherwise_do_nothing(address: str, head: byte
         status = _all(line).partition(b"\r\n")[0].split(b" ")[1:2]
         assert not status or status[0][:1] == b"4", status
     assert [one["name"] for one in httpx.get(f"{address}/api/v1/kbs").json()["kbs"]] == ["default"]
+
+
+@pytest.mark.parametrize(
+    ("line", "answered"),
+    [
+        ("GET /api/v1/kbs/default/suggest?q=苹果酒 HTTP/1.1", 200),
+        ("GET /api/v1/kbs/default/documents?q=酒窖 HTTP/1.1", 200),
+        ("GET /api/v1/kbs/没有的库/documents HTTP/1.1", 404),
+        ("GET /api/v1/kbs/default/documents?q=café&limit=%E5 HTTP/1.1", 422),
+    ],
+)
+def test_addresses_may_be_sent_as_they_are_typed(address: str, line: str, answered: int) -> None:
+    """curl sends what stands in the shell: UTF-8, not percent-encoded."""
+    with _open(address) as opened:
+        opened.sendall(line.encode() + b"\r\nHost: 127.0.0.1\r\nConnection: close\r\n\r\n")
+        assert int(_all(opened).split(b" ")[1]) == answered
+
+
+@pytest.mark.parametrize("head", [b"hello\r\n\r\n", b"GET /\x01 HTTP/1.1\r\n\r\n", b"GET / HTTP/1.1\r\nX y\r\n\r\n"])
+def test_what_is_no_http_is_told_so_by_a_problem_document(address: str, head: bytes) -> None:
+    with _open(address) as opened:
+        opened.sendall(head)
+        answer, _, body = _all(opened).partition(b"\r\n\r\n")
+    assert answer.startswith(b"HTTP/1.1 400 ")
+    assert b"content-type: application/problem+json" in answer.lower()
+    told = json.loads(body)
+    assert (told["status"], told["code"], bool(told["hint"])) == (400, "usage", True)
+
+
+@given(
+    target=st.text(st.characters(codec="utf-8", exclude_categories=["C", "Z"]), min_size=1, max_size=20),
+    body=st.binary(max_size=30),
+)
+def test_the_first_line_alone_is_put_into_ascii(target: str, body: bytes) -> None:
+    line = running.with_ascii_target(f"GET /{target} HTTP/1.1\r\n".encode() + body)
+    head, _, rest = line.partition(b"\r\n")
+    assert head.isascii()
+    assert rest == body
+    if "%" not in target:
+        assert unquote(head.decode()) == f"GET /{target} HTTP/1.1"
 
 
 def test_too_many_connections_are_told_so(address: str) -> None:

@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 import asyncio
+import json
+import re
 import socket
 import time
+import uuid
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from types import FrameType
 
+import h11
 import uvicorn
 from fastapi import FastAPI
 from uvicorn.protocols.http.h11_impl import H11Protocol
@@ -20,9 +24,12 @@ from kaijuan.errors import UsageError
 from kaijuan.server.edge import LOOPBACK
 from kaijuan.server.gate import Gate
 from kaijuan.server.mcp import Bench, make_server
+from kaijuan.server.problems import MEDIA_TYPE, problem_shape
 from kaijuan.server.service import Service
 
 _BACKLOG = 2048
+_NOT_ASCII = re.compile(rb"[\x80-\xff]")
+_NO_HTTP = "Send HTTP/1.1, with what is not ASCII in an address percent-encoded."
 HEAD_SECONDS = 15.0
 """How long a caller may take to send the head of a request."""
 
@@ -37,6 +44,8 @@ class _Protocol(H11Protocol):
         self._wait()
 
     def data_received(self, data: bytes) -> None:
+        if self.conn.their_state is h11.IDLE and not self.conn.trailing_data[0]:
+            data = with_ascii_target(data)
         super().data_received(data)
         if not self._is_idle():
             self._enough()
@@ -46,6 +55,24 @@ class _Protocol(H11Protocol):
     def connection_lost(self, exc: Exception | None) -> None:
         self._enough()
         super().connection_lost(exc)
+
+    def send_400_response(self, msg: str) -> None:
+        """Answer what is no HTTP as everything is answered that cannot be done: with a problem document."""
+        told = problem_shape(400, code="usage", message=msg, hint=_NO_HTTP, request=uuid.uuid4().hex)
+        body = json.dumps(told).encode()
+        headers = [
+            (b"content-type", MEDIA_TYPE.encode()),
+            (b"content-length", str(len(body)).encode()),
+            (b"connection", b"close"),
+            (b"x-content-type-options", b"nosniff"),
+        ]
+        for event in (
+            h11.Response(status_code=400, headers=headers, reason=b"Bad Request"),
+            h11.Data(data=body),
+            h11.EndOfMessage(),
+        ):
+            self.transport.write(self.conn.send(event) or b"")
+        self.transport.close()
 
     def _is_idle(self) -> bool:
         cycle = self.cycle
@@ -63,6 +90,13 @@ class _Protocol(H11Protocol):
         self._waiting = None
         if self._is_idle() and not self.transport.is_closing():
             self.transport.close()
+
+
+def with_ascii_target(data: bytes) -> bytes:
+    """Return the beginning of a request with its first line in ASCII: typed as it is (`?q=年假`), an address comes in
+    UTF-8, and programs such as curl send it so. Everything behind the first line stays as it is."""
+    line, rest = data[: data.find(b"\n") + 1 or len(data)], data[data.find(b"\n") + 1 or len(data) :]
+    return data if line.isascii() else _NOT_ASCII.sub(lambda found: b"%%%02X" % found[0][0], line) + rest
 
 
 class _Server(uvicorn.Server):
