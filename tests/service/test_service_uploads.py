@@ -307,6 +307,30 @@ async def test_an_upload_that_is_stopped_is_forgotten(tmp_path: Path) -> None:
         assert await _sources(service) == []
 
 
+async def test_work_is_stopped_by_who_began_it_and_by_owners_alone(tmp_path: Path) -> None:
+    async with in_process(tmp_path / "home", config_of()) as service:
+        base = service.of("default")
+        await base.make_base()
+        await service.user("olga", role=Role.OWNER)
+        for name in ("ed", "fay"):
+            await service.user(name)
+            await base.grant(name, role=Role.EDITOR)
+        async with service.service.tickets.lock("default", "default"):
+            begun = [
+                await service.call(
+                    "POST", "/kbs/default/documents", files=[("files", ("secretplum.md", NOTE))], user=name
+                )
+                for name in ("olga", "ed")
+            ]
+            hers, his = (f"/kbs/default/runs/{answer.json()['id']}/cancel" for answer in begun)
+            for user, path in (("ed", hers), ("fay", his), ("fay", hers)):
+                refused = await service.call("POST", path, user=user)
+                assert refused.status_code == 404
+                assert "secretplum" not in refused.text
+            for user, path in (("ed", his), ("olga", hers)):
+                assert (await service.call("POST", path, user=user)).json()["state"] == "cancelled"
+
+
 async def test_an_upload_waits_for_a_model_that_does_not_answer(tmp_path: Path) -> None:
     config = config_of().model_copy(update={"queue": QueueSettings(attempts=2, retry_seconds=0.01)})
     async with in_process(tmp_path / "home", config) as service:

@@ -132,5 +132,8 @@ async def _watched(service: Service, ticket: Ticket) -> AsyncIterator[Event]:
 async def cancel(base: Writing, id: Id, who: Caller, service: The) -> Reply:
     """Stop work under way; what it staged is undone."""
     ticket = service.tickets.find(who.tenant, base.kb_name, id)
+    if not await _may_see(service, who, base, ticket):
+        # Its report names documents, and it may be the upkeep of whoever runs the base.
+        raise NotFoundError(f"There is no run {id!r}.")
     await service.tickets.cancel(ticket)
     return Reply(ticket_shape(ticket))
