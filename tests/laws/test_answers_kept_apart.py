@@ -17,7 +17,9 @@ from kaijuan.testing.embedders import HashEmbedder
 from kaijuan.verbs.wiring import viewed
 
 NAMES = ("甲", "乙", "丙")
-SAYS = {name: f"{name}项目的预算是 {number} 元。" for name, number in zip(NAMES, (7101, 7202, 7303), strict=True)}
+NUMBERS = ("七千一百零一", "七千二百零二", "七千三百零三")
+"""In words: ids and times are full of digits."""
+SAYS = {name: f"{name}项目的预算是 {number} 元。" for name, number in zip(NAMES, NUMBERS, strict=True)}
 GROUPS = ("group:a", "group:b")
 QUESTIONS = ("甲项目的预算是多少元？", "请问甲项目的预算是多少元？", "乙项目的预算是多少元？", "项目的预算是多少元？")
 readers = st.sampled_from([frozenset({"group:a"}), frozenset({"group:b"}), frozenset(GROUPS)])

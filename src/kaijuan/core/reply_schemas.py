@@ -177,10 +177,11 @@ def _bounded(kind: type[Validator]) -> type[Validator]:
 
 def _levels(value: object) -> int:
     """Return how many objects and lists stand within each other."""
-    levels, now = 0, [value]
+    levels = 0
+    now: list[dict[str, object] | list[object]] = [value] if isinstance(value, dict | list) else []
     while now:
-        now = [inner for one in now for inner in (one.values() if isinstance(one, dict) else one)]
-        now = [inner for inner in now if isinstance(inner, dict | list)]
+        inside = [inner for one in now for inner in (one.values() if isinstance(one, dict) else one)]
+        now = [inner for inner in inside if isinstance(inner, dict | list)]
         levels += 1
     return levels
 

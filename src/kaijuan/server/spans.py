@@ -84,7 +84,7 @@ class Spans:
 
 def _describe(span: Span, served: Served) -> None:
     span.update_name(f"{served.method} {served.route}")
-    attributes = {
+    attributes: dict[str, str | int | None] = {
         "http.request.method": served.method,
         "http.route": served.route,
         "http.response.status_code": served.status,
@@ -95,7 +95,7 @@ def _describe(span: Span, served: Served) -> None:
         "kaijuan.snapshot": served.snapshot,
         "kaijuan.question": served.question,
     }
-    span.set_attributes({name: value for name, value in attributes.items() if value not in ("", None)})
+    span.set_attributes({name: value for name, value in attributes.items() if value is not None and value != ""})
     if not served.status or served.status >= _SERVER_ERROR:
         _fail(span, str(served.status or "aborted"))
 

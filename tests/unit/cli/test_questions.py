@@ -54,7 +54,8 @@ def test_ask_prints_the_agreed_shape(kaijuan: Run) -> None:
     got = kaijuan("--json", "ask", "q")
     assert got.code == 0
     assert list(got.document) == [
-        "question", "status", "answer", "sentences", "citations", "notes", "remarks", "missing_parts", "clarification",
+        "question", "status", "answer", "sentences", "citations", "notes", "remarks", "missing_parts", "structured",
+        "clarification",
         "rounds", "confidence", "cache", "snapshot", "model", "fallback", "usage", "trace_id", "timings_ms",
     ]  # fmt: skip
     assert got.document["status"] == "answered"

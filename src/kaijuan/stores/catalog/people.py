@@ -13,11 +13,11 @@ from kaijuan.core.feedback import Feedback, FeedbackVerdict
 from kaijuan.core.identity import Account, Action, ApiKey, AuditEvent, Role
 from kaijuan.core.ids import KbId
 from kaijuan.errors import NotFoundError
-from kaijuan.stores.catalog import tables
+from kaijuan.stores.catalog import tables, tables_of_people
 from kaijuan.stores.catalog.connection import insert_missing
 
-_accounts, _members, _keys = tables.account, tables.membership, tables.api_key
-_audit, _feedback = tables.audit_event, tables.feedback
+_accounts, _members, _keys = tables_of_people.account, tables_of_people.membership, tables_of_people.api_key
+_audit, _feedback = tables_of_people.audit_event, tables_of_people.feedback
 _STREAM = 1000
 
 

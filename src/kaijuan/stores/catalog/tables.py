@@ -1,4 +1,4 @@
-"""The catalog's tables. What changes here needs a migration beside it; a test holds the two together."""
+"""The catalog's tables of documents. What changes here needs a migration beside it; a test holds the two together."""
 
 from __future__ import annotations
 
@@ -9,7 +9,6 @@ from sqlalchemy import (
     Index,
     Integer,
     LargeBinary,
-    MetaData,
     String,
     Table,
     Text,
@@ -17,30 +16,22 @@ from sqlalchemy import (
     text,
 )
 
-metadata = MetaData(
-    naming_convention={
-        "ix": "ix_%(table_name)s_%(column_0_N_name)s",
-        "uq": "uq_%(table_name)s_%(column_0_N_name)s",
-        "fk": "fk_%(table_name)s_%(column_0_name)s",
-        "pk": "pk_%(table_name)s",
-    }
-)
+from kaijuan.stores.catalog import schema
+from kaijuan.stores.catalog import tables_of_people as _  # noqa: F401 whoever knows these tables knows those too
 
-# Ids and addresses are ordered and cut by code point; a database whose default order is a language's would
-# page wrongly, so that the byte order is asked for by name.
-_WORD = String().with_variant(String(collation="C"), "postgresql")
+WORD, metadata = schema.WORD, schema.metadata
 
-tenant = Table("tenant", metadata, Column("id", _WORD, primary_key=True), Column("created_at", Double, nullable=False))
+tenant = Table("tenant", metadata, Column("id", WORD, primary_key=True), Column("created_at", Double, nullable=False))
 
 knowledge_base = Table(
     "knowledge_base",
     metadata,
-    Column("id", _WORD, primary_key=True),
-    Column("tenant_id", _WORD, ForeignKey("tenant.id"), nullable=False),
-    Column("name", _WORD, nullable=False),
+    Column("id", WORD, primary_key=True),
+    Column("tenant_id", WORD, ForeignKey("tenant.id"), nullable=False),
+    Column("name", WORD, nullable=False),
     Column("head", Integer, nullable=False),
     Column("policy_version", Integer, nullable=False),
-    Column("space", _WORD, nullable=False),
+    Column("space", WORD, nullable=False),
     Column("created_at", Double, nullable=False),
     UniqueConstraint("tenant_id", "name"),
 )
@@ -48,9 +39,9 @@ knowledge_base = Table(
 document = Table(
     "document",
     metadata,
-    Column("id", _WORD, primary_key=True),
-    Column("kb_id", _WORD, ForeignKey("knowledge_base.id"), nullable=False),
-    Column("source", _WORD, nullable=False),
+    Column("id", WORD, primary_key=True),
+    Column("kb_id", WORD, ForeignKey("knowledge_base.id"), nullable=False),
+    Column("source", WORD, nullable=False),
     # Kept here and not counted from the versions, so that dropping old versions never gives a number twice.
     Column("last_number", Integer, nullable=False),
     UniqueConstraint("kb_id", "source"),
@@ -59,8 +50,8 @@ document = Table(
 ingestion_run = Table(
     "ingestion_run",
     metadata,
-    Column("id", _WORD, primary_key=True),
-    Column("kb_id", _WORD, ForeignKey("knowledge_base.id"), nullable=False),
+    Column("id", WORD, primary_key=True),
+    Column("kb_id", WORD, ForeignKey("knowledge_base.id"), nullable=False),
     Column("kind", String, nullable=False),
     Column("target", Integer, nullable=False),
     Column("state", String, nullable=False),
@@ -80,24 +71,24 @@ ingestion_item = Table(
     "ingestion_item",
     metadata,
     Column("sequence", Integer, primary_key=True, autoincrement=True),
-    Column("run_id", _WORD, ForeignKey("ingestion_run.id", ondelete="CASCADE"), nullable=False),
-    Column("source", _WORD, nullable=False),
+    Column("run_id", WORD, ForeignKey("ingestion_run.id", ondelete="CASCADE"), nullable=False),
+    Column("source", WORD, nullable=False),
     Column("state", String, nullable=False),
     Column("code", String, nullable=False),
     Column("message", Text, nullable=False),
-    Column("version_id", _WORD),
+    Column("version_id", WORD),
     Index(None, "run_id"),
 )
 
 document_version = Table(
     "document_version",
     metadata,
-    Column("id", _WORD, primary_key=True),
-    Column("document_id", _WORD, ForeignKey("document.id"), nullable=False),
-    Column("kb_id", _WORD, ForeignKey("knowledge_base.id"), nullable=False),
-    Column("run_id", _WORD, ForeignKey("ingestion_run.id"), nullable=False),
+    Column("id", WORD, primary_key=True),
+    Column("document_id", WORD, ForeignKey("document.id"), nullable=False),
+    Column("kb_id", WORD, ForeignKey("knowledge_base.id"), nullable=False),
+    Column("run_id", WORD, ForeignKey("ingestion_run.id"), nullable=False),
     Column("number", Integer, nullable=False),
-    Column("source", _WORD, nullable=False),
+    Column("source", WORD, nullable=False),
     Column("title", Text, nullable=False),
     Column("kind", String, nullable=False),
     Column("content_hash", String, nullable=False),
@@ -123,8 +114,8 @@ document_version = Table(
 block = Table(
     "block",
     metadata,
-    Column("id", _WORD, primary_key=True),
-    Column("version_id", _WORD, ForeignKey("document_version.id", ondelete="CASCADE"), nullable=False),
+    Column("id", WORD, primary_key=True),
+    Column("version_id", WORD, ForeignKey("document_version.id", ondelete="CASCADE"), nullable=False),
     Column("ordinal", Integer, nullable=False),
     Column("kind", String, nullable=False),
     Column("start", Integer, nullable=False),
@@ -138,7 +129,7 @@ block = Table(
     Column("place", Text, nullable=False, server_default=text("''")),
     Column("syntax", String, nullable=False, server_default=text("''")),
     Column("cells", LargeBinary),
-    Column("digest", _WORD),
+    Column("digest", WORD),
     Index(None, "version_id", "start", "stop"),
     Index(
         None,
@@ -152,13 +143,13 @@ block = Table(
 chunk = Table(
     "chunk",
     metadata,
-    Column("id", _WORD, primary_key=True),
-    Column("version_id", _WORD, ForeignKey("document_version.id", ondelete="CASCADE"), nullable=False),
+    Column("id", WORD, primary_key=True),
+    Column("version_id", WORD, ForeignKey("document_version.id", ondelete="CASCADE"), nullable=False),
     Column("ordinal", Integer, nullable=False),
     Column("level", String, nullable=False),
     Column("start", Integer, nullable=False),
     Column("stop", Integer, nullable=False),
-    Column("parent_id", _WORD),
+    Column("parent_id", WORD),
     Column("title_path", Text, nullable=False),
     Column("tokens", Integer, nullable=False),
     Column("strategy", String, nullable=False),
@@ -172,12 +163,12 @@ chunk = Table(
 chunk_work = Table(
     "chunk_work",
     metadata,
-    Column("id", _WORD, primary_key=True),
-    Column("kb_id", _WORD, ForeignKey("knowledge_base.id"), nullable=False),
-    Column("run_id", _WORD, ForeignKey("ingestion_run.id"), nullable=False),
-    Column("document_id", _WORD, nullable=False),
+    Column("id", WORD, primary_key=True),
+    Column("kb_id", WORD, ForeignKey("knowledge_base.id"), nullable=False),
+    Column("run_id", WORD, ForeignKey("ingestion_run.id"), nullable=False),
+    Column("document_id", WORD, nullable=False),
     # Not a foreign key: what people did outlives the version that they did it to.
-    Column("version_id", _WORD, nullable=False),
+    Column("version_id", WORD, nullable=False),
     Column("number", Integer, nullable=False),
     Column("kind", String, nullable=False),
     Column("start", Integer, nullable=False),
@@ -201,8 +192,8 @@ chunk_work = Table(
 chunk_work_miss = Table(
     "chunk_work_miss",
     metadata,
-    Column("version_id", _WORD, ForeignKey("document_version.id", ondelete="CASCADE"), primary_key=True),
-    Column("work_id", _WORD, primary_key=True),
+    Column("version_id", WORD, ForeignKey("document_version.id", ondelete="CASCADE"), primary_key=True),
+    Column("work_id", WORD, primary_key=True),
     Column("why", Text, nullable=False),
 )
 """Work that a version could not take over, because the passage had changed."""
@@ -210,9 +201,9 @@ chunk_work_miss = Table(
 acl_binding = Table(
     "acl_binding",
     metadata,
-    Column("kb_id", _WORD, ForeignKey("knowledge_base.id"), primary_key=True),
-    Column("resource", _WORD, primary_key=True),
-    Column("principal", _WORD, primary_key=True),
+    Column("kb_id", WORD, ForeignKey("knowledge_base.id"), primary_key=True),
+    Column("resource", WORD, primary_key=True),
+    Column("principal", WORD, primary_key=True),
     Column("role", String, nullable=False, server_default=text("'reader'")),
 )
 """A document with a binding to the principal "" is governed by its own bindings, even when no other is left."""
@@ -220,10 +211,10 @@ acl_binding = Table(
 snapshot = Table(
     "snapshot",
     metadata,
-    Column("kb_id", _WORD, ForeignKey("knowledge_base.id"), primary_key=True),
+    Column("kb_id", WORD, ForeignKey("knowledge_base.id"), primary_key=True),
     Column("number", Integer, primary_key=True, autoincrement=False),
     Column("created_at", Double, nullable=False),
-    Column("run_id", _WORD, nullable=False),
+    Column("run_id", WORD, nullable=False),
     Column("documents", Integer, nullable=False),
     Column("chunks", Integer, nullable=False),
     # A snapshot that is no longer kept stays as a line, so that its time is not taken for that of an earlier one.
@@ -233,8 +224,8 @@ snapshot = Table(
 snapshot_tag = Table(
     "snapshot_tag",
     metadata,
-    Column("kb_id", _WORD, ForeignKey("knowledge_base.id"), primary_key=True),
-    Column("name", _WORD, primary_key=True),
+    Column("kb_id", WORD, ForeignKey("knowledge_base.id"), primary_key=True),
+    Column("name", WORD, primary_key=True),
     Column("number", Integer, nullable=False),
     Column("note", Text, nullable=False),
     Column("created_at", Double, nullable=False),
@@ -243,8 +234,8 @@ snapshot_tag = Table(
 source_mark = Table(
     "source_mark",
     metadata,
-    Column("kb_id", _WORD, ForeignKey("knowledge_base.id"), primary_key=True),
-    Column("source", _WORD, primary_key=True),
+    Column("kb_id", WORD, ForeignKey("knowledge_base.id"), primary_key=True),
+    Column("source", WORD, primary_key=True),
     Column("mark", Text, nullable=False),
     Column("fingerprint", String, nullable=False),
 )
@@ -253,9 +244,9 @@ source_mark = Table(
 embedding_space = Table(
     "embedding_space",
     metadata,
-    Column("kb_id", _WORD, ForeignKey("knowledge_base.id"), primary_key=True),
-    Column("name", _WORD, primary_key=True),
-    Column("space", _WORD, nullable=False),
+    Column("kb_id", WORD, ForeignKey("knowledge_base.id"), primary_key=True),
+    Column("name", WORD, primary_key=True),
+    Column("space", WORD, nullable=False),
     Column("settings", Text, nullable=False),
     Column("fingerprint", String, nullable=False),
     Column("dimensions", Integer, nullable=False),
@@ -270,9 +261,9 @@ embedding_space = Table(
 model_trial = Table(
     "model_trial",
     metadata,
-    Column("id", _WORD, primary_key=True),
-    Column("kb_id", _WORD, ForeignKey("knowledge_base.id"), nullable=False),
-    Column("model", _WORD, nullable=False),
+    Column("id", WORD, primary_key=True),
+    Column("kb_id", WORD, ForeignKey("knowledge_base.id"), nullable=False),
+    Column("model", WORD, nullable=False),
     Column("created_at", Double, nullable=False),
     Column("body", Text, nullable=False),
     Index(None, "kb_id", "model", "created_at"),
@@ -282,8 +273,8 @@ outbox = Table(
     "outbox",
     metadata,
     Column("sequence", Integer, primary_key=True, autoincrement=True),
-    Column("kb_id", _WORD, ForeignKey("knowledge_base.id"), nullable=False),
-    Column("version_id", _WORD, nullable=False),
+    Column("kb_id", WORD, ForeignKey("knowledge_base.id"), nullable=False),
+    Column("version_id", WORD, nullable=False),
     Column("change", String, nullable=False),
     Column("snapshot", Integer, nullable=False),
     Index(None, "kb_id", "sequence"),
@@ -294,16 +285,16 @@ outbox = Table(
 lease = Table(
     "lease",
     metadata,
-    Column("kb_id", _WORD, ForeignKey("knowledge_base.id"), primary_key=True),
-    Column("owner", _WORD, nullable=False),
+    Column("kb_id", WORD, ForeignKey("knowledge_base.id"), primary_key=True),
+    Column("owner", WORD, nullable=False),
     Column("expires_at", Double, nullable=False),
 )
 
 trace = Table(
     "trace",
     metadata,
-    Column("id", _WORD, primary_key=True),
-    Column("kb_id", _WORD, ForeignKey("knowledge_base.id"), nullable=False),
+    Column("id", WORD, primary_key=True),
+    Column("kb_id", WORD, ForeignKey("knowledge_base.id"), nullable=False),
     Column("created_at", Double, nullable=False),
     Column("body", Text, nullable=False),
     Index(None, "kb_id", "created_at"),
@@ -312,13 +303,13 @@ trace = Table(
 duplicate = Table(
     "duplicate",
     metadata,
-    Column("version_id", _WORD, ForeignKey("document_version.id", ondelete="CASCADE"), primary_key=True),
+    Column("version_id", WORD, ForeignKey("document_version.id", ondelete="CASCADE"), primary_key=True),
     # Not foreign keys: what was decided stays to be read when the other version is dropped.
-    Column("other_id", _WORD, nullable=False),
-    Column("group_id", _WORD, nullable=False),
-    Column("kb_id", _WORD, ForeignKey("knowledge_base.id"), nullable=False),
-    Column("document_id", _WORD, nullable=False),
-    Column("other_document_id", _WORD, nullable=False),
+    Column("other_id", WORD, nullable=False),
+    Column("group_id", WORD, nullable=False),
+    Column("kb_id", WORD, ForeignKey("knowledge_base.id"), nullable=False),
+    Column("document_id", WORD, nullable=False),
+    Column("other_document_id", WORD, nullable=False),
     Column("kind", String, nullable=False),
     Column("similarity", Double, nullable=False),
     Column("reason", Text, nullable=False),
@@ -331,8 +322,8 @@ duplicate = Table(
 boilerplate = Table(
     "boilerplate",
     metadata,
-    Column("kb_id", _WORD, ForeignKey("knowledge_base.id"), primary_key=True),
-    Column("digest", _WORD, primary_key=True),
+    Column("kb_id", WORD, ForeignKey("knowledge_base.id"), primary_key=True),
+    Column("digest", WORD, primary_key=True),
     Column("valid_from", Integer, primary_key=True, autoincrement=False),
     Column("valid_to", Integer, nullable=False),
     Column("documents", Integer, nullable=False),
@@ -346,9 +337,9 @@ boilerplate = Table(
 review = Table(
     "review",
     metadata,
-    Column("id", _WORD, primary_key=True),
-    Column("kb_id", _WORD, ForeignKey("knowledge_base.id"), nullable=False),
-    Column("source", _WORD, nullable=False),
+    Column("id", WORD, primary_key=True),
+    Column("kb_id", WORD, ForeignKey("knowledge_base.id"), nullable=False),
+    Column("source", WORD, nullable=False),
     Column("content_hash", String, nullable=False),
     Column("original_hash", String, nullable=False),
     Column("name", Text, nullable=False),
@@ -366,9 +357,9 @@ review = Table(
 glossary = Table(
     "glossary",
     metadata,
-    Column("id", _WORD, primary_key=True),
-    Column("kb_id", _WORD, ForeignKey("knowledge_base.id"), nullable=False),
-    Column("term", _WORD, nullable=False),
+    Column("id", WORD, primary_key=True),
+    Column("kb_id", WORD, ForeignKey("knowledge_base.id"), nullable=False),
+    Column("term", WORD, nullable=False),
     Column("state", String, nullable=False),
     # Synonyms, author, time and note of every change; the last is what holds.
     Column("history", Text, nullable=False),
@@ -378,97 +369,26 @@ glossary = Table(
 abbreviation = Table(
     "abbreviation",
     metadata,
-    Column("version_id", _WORD, ForeignKey("document_version.id", ondelete="CASCADE"), primary_key=True),
+    Column("version_id", WORD, ForeignKey("document_version.id", ondelete="CASCADE"), primary_key=True),
     Column("ordinal", Integer, primary_key=True, autoincrement=False),
     Column("short", Text, nullable=False),
     Column("long", Text, nullable=False),
     # By these it is looked up: the folded short name, and how the folded full name begins.
-    Column("short_key", _WORD, nullable=False),
-    Column("long_head", _WORD, nullable=False),
+    Column("short_key", WORD, nullable=False),
+    Column("long_head", WORD, nullable=False),
     Column("start", Integer, nullable=False),
     Column("stop", Integer, nullable=False),
     Index(None, "short_key"),
     Index(None, "long_head"),
 )
 
-account = Table(
-    "account",
-    metadata,
-    Column("tenant_id", _WORD, ForeignKey("tenant.id"), primary_key=True),
-    Column("name", _WORD, primary_key=True),
-    Column("role", String, nullable=False),
-    Column("created_at", Double, nullable=False),
-    Column("disabled_at", Double),
-)
-
-membership = Table(
-    "membership",
-    metadata,
-    Column("tenant_id", _WORD, ForeignKey("tenant.id"), primary_key=True),
-    Column("group_name", _WORD, primary_key=True),
-    Column("user_name", _WORD, primary_key=True),
-    Index(None, "tenant_id", "user_name"),
-)
-
-api_key = Table(
-    "api_key",
-    metadata,
-    Column("id", _WORD, primary_key=True),
-    Column("tenant_id", _WORD, ForeignKey("tenant.id"), nullable=False),
-    Column("user_name", _WORD, nullable=False),
-    Column("label", Text, nullable=False),
-    # SHA-256 of the secret, which is random and long: nothing slower is needed against guessing.
-    Column("digest", String, nullable=False),
-    Column("scopes", Text, nullable=False),
-    Column("bases", Text, nullable=False),
-    Column("created_at", Double, nullable=False),
-    Column("expires_at", Double),
-    Column("revoked_at", Double),
-    Column("used_at", Double),
-)
-
-audit_event = Table(
-    "audit_event",
-    metadata,
-    Column("sequence", Integer, primary_key=True, autoincrement=True),
-    Column("at", Double, nullable=False),
-    # Not foreign keys: what happened stays to be read whatever becomes of those it happened to.
-    Column("tenant_id", _WORD, nullable=False),
-    Column("who", _WORD, nullable=False),
-    Column("key_id", _WORD, nullable=False),
-    Column("action", String, nullable=False),
-    Column("resource", Text, nullable=False),
-    Column("decision", String, nullable=False),
-    Column("snapshot", Integer),
-    Column("request_id", String, nullable=False),
-    Column("detail", Text, nullable=False),
-    Column("previous", String, nullable=False),
-    Column("hash", String, nullable=False),
-    Index(None, "tenant_id", "sequence"),
-    sqlite_autoincrement=True,
-)
-
-feedback = Table(
-    "feedback",
-    metadata,
-    Column("id", _WORD, primary_key=True),
-    Column("kb_id", _WORD, ForeignKey("knowledge_base.id"), nullable=False),
-    Column("trace_id", _WORD, nullable=False),
-    Column("at", Double, nullable=False),
-    Column("by", _WORD, nullable=False),
-    Column("verdict", String, nullable=False),
-    Column("question", Text, nullable=False),
-    Column("body", Text, nullable=False),
-    Index(None, "kb_id", "at"),
-)
-
 conversation = Table(
     "conversation",
     metadata,
-    Column("id", _WORD, primary_key=True),
-    Column("kb_id", _WORD, ForeignKey("knowledge_base.id"), nullable=False),
-    Column("owner", _WORD, nullable=False),
-    Column("name", _WORD, nullable=False),
+    Column("id", WORD, primary_key=True),
+    Column("kb_id", WORD, ForeignKey("knowledge_base.id"), nullable=False),
+    Column("owner", WORD, nullable=False),
+    Column("name", WORD, nullable=False),
     Column("created_at", Double, nullable=False),
     Column("updated_at", Double, nullable=False),
     Column("summary", Text, nullable=False),
@@ -481,7 +401,7 @@ conversation = Table(
 conversation_turn = Table(
     "conversation_turn",
     metadata,
-    Column("conversation_id", _WORD, ForeignKey("conversation.id", ondelete="CASCADE"), primary_key=True),
+    Column("conversation_id", WORD, ForeignKey("conversation.id", ondelete="CASCADE"), primary_key=True),
     Column("number", Integer, primary_key=True, autoincrement=False),
     Column("at", Double, nullable=False),
     Column("question", Text, nullable=False),
@@ -498,15 +418,15 @@ job = Table(
     "job",
     metadata,
     Column("sequence", Integer, primary_key=True, autoincrement=True),
-    Column("id", _WORD, nullable=False, unique=True),
-    Column("kb_id", _WORD, ForeignKey("knowledge_base.id"), nullable=False),
+    Column("id", WORD, nullable=False, unique=True),
+    Column("kb_id", WORD, ForeignKey("knowledge_base.id"), nullable=False),
     # What it is about: jobs of one key are done one after the other, in order.
-    Column("key", _WORD, nullable=False),
+    Column("key", WORD, nullable=False),
     Column("request", Text, nullable=False),
     Column("state", String, nullable=False),
     Column("attempts", Integer, nullable=False),
     Column("not_before", Double, nullable=False),
-    Column("owner", _WORD, nullable=False),
+    Column("owner", WORD, nullable=False),
     Column("expires_at", Double, nullable=False),
     Column("reason", Text, nullable=False),
     Column("run_id", String, nullable=False),
