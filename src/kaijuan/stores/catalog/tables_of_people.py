@@ -1,4 +1,4 @@
-"""The catalog's tables of users, groups, keys, and what they did and said. Changes here need a migration beside them."""
+"""The catalog's tables of users, groups, keys, and what they did and said. What changes here needs a migration."""
 
 from __future__ import annotations
 
