@@ -112,8 +112,15 @@ class CatalogHistory(Protocol):
         """Drop the marks of sources and of the files that they came out of; all of the base by default."""
 
     async def move_access(self, kb: KbId, before: DocumentId, after: DocumentId) -> bool:
-        """Let a document that took another's place be governed as that one is; say whether it had bindings of its own.
-        Bumps the policy version if so. Repeatable."""
+        """Close the document that took another's place as that one is closed: by its own readers, or by the rule of a
+        folder that the new place is not under; say whether anything had to be done. Bumps the policy version if so.
+        Repeatable."""
+
+    async def closed_alike(
+        self, kb: KbId, snapshot: int, contents: Mapping[DocumentId, str]
+    ) -> dict[DocumentId, list[str]]:
+        """Return for documents, given with their content hash, the sources where a snapshot shows the same content
+        more closed: those that `move_access` would have something to do for. Documents without any are left out."""
 
     async def versions_by_content(self, kb: KbId, snapshot: int | None, hashes: Collection[str]) -> list[Version]:
         """Return versions with one of these content hashes that a snapshot shows, by source; of None all that are

@@ -35,6 +35,8 @@ class Change:
     """What was asked for, as JSON, by which it can be asked for again."""
     rules: str = ""
     """Fingerprint of what decides whether a document is let in."""
+    scope: str | None = None
+    """Where what is not met will be removed."""
     stage: Stage = Stage.READING
     _written: int = field(default=0, init=False)
     """Points of the parts that are published."""
@@ -142,7 +144,7 @@ class Change:
     @property
     def beginning(self) -> dict[str, object]:
         """What is noted of a run from its beginning on."""
-        return {"begun": self.tally.begun, "rules": self.rules}
+        return {"begun": self.tally.begun, "rules": self.rules, "scope": self.scope}
 
     async def undo(self, clock: Callable[[], float], cause: BaseException) -> None:
         """Leave nothing of the run but why. What cannot be undone now (no room, say) the next run undoes first."""

@@ -21,6 +21,7 @@ from kaijuan.jobs.change import Change
 from kaijuan.jobs.gate import Held, hold_back
 from kaijuan.jobs.lease import unwrapped
 from kaijuan.jobs.mirror import Seen
+from kaijuan.jobs.moves import Arrival, Doubts, arrived
 from kaijuan.jobs.notebook import Notebook
 from kaijuan.jobs.prepare import Changed, Ground, Parsed, Prepared, Unchanged, finish, look_up, read
 from kaijuan.jobs.report import Failed, Stage, Tally
@@ -50,6 +51,8 @@ class Intake:
     checkpoint: Callable[[], Awaitable[None]]
     """Publishes what was stored so far; the rest goes on in a new run."""
     notebook: Notebook | None = None
+    doubts: Doubts | None = None
+    """Of a mirroring run: closed documents that may have moved to where they would be open."""
     whole: bool = True
     """Whether the walk came to its end."""
     groups: asyncio.Queue[bool] = field(default_factory=lambda: asyncio.Queue(_WAITING_GROUPS))
@@ -64,6 +67,10 @@ class Intake:
     def tell(self, stage: Stage) -> None:
         """Say how far the run is."""
         self.change.tell(stage)
+
+    def may_publish(self) -> bool:
+        """Say whether nothing that was stored may turn out to be a closed document that moved."""
+        return self.doubts is None or self.doubts.settle(self.seen.stayed)
 
     def count_skipped(self) -> None:
         """Count what was met without being read."""
@@ -182,7 +189,7 @@ async def _store(intake: Intake, tasks: asyncio.TaskGroup, ahead: _Ahead) -> Non
             backlog += await _settle(intake, group)
             intake.count_skipped()
             intake.tell(Stage.READING)
-            if _is_due(intake, since, clock()):
+            if _is_due(intake, since, clock()) and intake.may_publish():
                 async with intake.indexing:
                     await intake.checkpoint()
                 backlog, since = 0, clock()
@@ -239,6 +246,7 @@ async def _settle(intake: Intake, group: Sequence[Found]) -> int:
         intake.reached("store_blobs")
         await intake.ground.catalog.stage(intake.change.run, [one.staged for one in prepared])
         intake.reached("stage")
+    await _watch_moves(intake, outcomes)
     held = [outcome for outcome in outcomes if isinstance(outcome, Held)]
     lines = [_line(outcome) for outcome in outcomes]
     if intake.notebook is not None:
@@ -255,6 +263,21 @@ async def _settle(intake: Intake, group: Sequence[Found]) -> int:
     intake.tally.chunks += chunks
     intake.tally.note(lines)
     return chunks
+
+
+async def _watch_moves(intake: Intake, outcomes: Iterable[Prepared | Unchanged | Held | Failed]) -> None:
+    if intake.doubts is None:
+        return
+    came: list[Arrival] = []
+    for outcome in outcomes:
+        if isinstance(outcome, Prepared):
+            came.append(arrived(outcome.staged.version))
+        elif isinstance(outcome, Held):
+            # Somebody may let it in, long after its old place is forgotten.
+            came.append(Arrival(source=outcome.item.source, content=outcome.review.content_hash))
+        elif isinstance(outcome, Unchanged):
+            intake.seen.stay(outcome.source)
+    await intake.doubts.look(came)
 
 
 async def _hold_back(intake: Intake, held: Sequence[Held]) -> list[RunItem]:

@@ -15,11 +15,13 @@ _DIGEST = 8
 
 
 class Seen:
-    """The sources met in a run and the places that failed. Keeps 8 bytes a source, so that a run may be long."""
+    """The sources met in a run and the places that failed. Keeps 8 bytes a source (16 in a run that mirrors), so that a
+    run may be long."""
 
     def __init__(self) -> None:
         self._sources: set[bytes] = set()
         self._failed: set[str] = set()
+        self._stayed: set[bytes] = set()
         self.notebook: Notebook | None = None
         """Sources that were met without being read."""
 
@@ -35,6 +37,14 @@ class Seen:
         """Remember a file or folder that could not be read."""
         # A bad record hides which one it is: all records of its file count as unread.
         self._failed.add(place.partition("#")[0].rstrip("/"))
+
+    def stay(self, source: str) -> None:
+        """Remember a source that holds what it held before."""
+        self._stayed.add(_digest(source))
+
+    def stayed(self, source: str) -> bool:
+        """Say whether a source is known to hold what it held before."""
+        return _digest(source) in self._stayed or (self.notebook is not None and self.notebook.covers(source))
 
     def may_be_gone(self, source: str) -> bool:
         """Say whether a source was neither met nor lies in a place that failed."""
@@ -62,4 +72,9 @@ async def gone(catalog: Catalog, kb: KbId, head: int, scope: str, seen: Seen) ->
 
 def is_gone(source: str, scope: str, seen: Seen) -> bool:
     """Say whether a source that begins with `scope` lies under it and the walk did not meet it."""
-    return source.startswith(scope) and _under(scope, source) and seen.may_be_gone(source)
+    return is_within(source, scope) and seen.may_be_gone(source)
+
+
+def is_within(source: str, scope: str) -> bool:
+    """Say whether a source is a scope or lies under it; everything lies under ""."""
+    return source.startswith(scope) and (not scope or _under(scope, source))

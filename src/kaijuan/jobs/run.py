@@ -12,7 +12,6 @@ from functools import partial
 
 from kaijuan import telemetry
 from kaijuan.core.chunk_work import ChunkWork
-from kaijuan.core.documents import Version
 from kaijuan.core.ids import DocumentId, KbId, VersionId
 from kaijuan.core.reviews import Review, ReviewState
 from kaijuan.core.snapshots import OPEN
@@ -34,11 +33,12 @@ from kaijuan.jobs.gate import Gate, GateRules, kept_items
 from kaijuan.jobs.intake import Intake, take_in
 from kaijuan.jobs.lease import held
 from kaijuan.jobs.mirror import Seen, gone, is_gone
+from kaijuan.jobs.moves import Doubts, arrived, follow_moves
 from kaijuan.jobs.notebook import Notebook
 from kaijuan.jobs.notes import noted
 from kaijuan.jobs.owner import new_owner
 from kaijuan.jobs.prepare import Ground, Parsing, Pipeline, Read, facts
-from kaijuan.jobs.report import Failed, Moved, Progress, RunReport, Stage, Tally
+from kaijuan.jobs.report import Failed, Progress, RunReport, Stage, Tally
 from kaijuan.jobs.salvage import Remains, keep_points, remains
 from kaijuan.jobs.settings import JobSettings
 from kaijuan.jobs.spaces import Model, ModelOf, Spaces
@@ -131,7 +131,8 @@ class Ingest:
     ) -> RunReport:
         tally, seen, notebook = Tally(), Seen(), asked.notebook
         seen.notebook = notebook
-        async with self.changing(kb, asked.kind, tally, asked.progress, asked.request) as change, asked.counting(tally):
+        changing = self.changing(kb, asked.kind, tally, asked.progress, asked.request, scope=mirror_scope)
+        async with changing as change, asked.counting(tally):
             await first()
             intake = Intake(
                 change=change,
@@ -141,10 +142,13 @@ class Ingest:
                 reached=self.reached,
                 checkpoint=partial(self._publish_part, change),
                 notebook=notebook,
+                doubts=None if mirror_scope is None else Doubts(self.catalog, kb.id, change.head, mirror_scope),
             )
             whole = await take_in(intake, walk, mirror_scope or "")
             if mirror_scope is not None and whole:
                 await self._clear_gone(change, mirror_scope, seen)
+            if not intake.may_publish() and intake.doubts is not None:
+                await intake.doubts.close(change)
             await self._find_duplicates(change)
         if notebook is not None:
             await notebook.save(self.catalog, kb.id)
@@ -168,32 +172,11 @@ class Ingest:
         kb = change.run.kb_id
         async for page in gone(self.catalog, kb, change.head, scope, seen):
             await change.retire(page)
-            await self._follow_moves(change, page)
+            await follow_moves(self.catalog, change, page)
         waiting = await self.catalog.reviews(kb, [ReviewState.PENDING])
         sources = [one.source for one in waiting if is_gone(one.source, scope, seen)]
         await self.catalog.withdraw(kb, sources, now=self.clock())
         self.reached("retire")
-
-    async def _follow_moves(self, change: Change, gone: Sequence[Version]) -> None:
-        """Let documents with the content of one that went stand in its place: whoever could not read it must not read
-        them either."""
-        run = change.run
-        hashes = {version.content_hash for version in gone}
-        came = {
-            version.content_hash: version
-            for version in await self.catalog.versions_by_content(run.kb_id, run.target, hashes)
-            if version.valid_from > change.tally.begun
-        }
-        governed: list[VersionId] = []
-        for version in gone:
-            after = came.get(version.content_hash)
-            if after is not None:
-                change.tally.moved.append(Moved(before=version.source, after=after.source))
-                if await self.catalog.move_access(run.kb_id, version.document_id, after.document_id):
-                    governed.append(after.id)
-        if governed:
-            # Their points may be written already, with the readers of the base.
-            await write_versions(change.outbox.writer, governed)
 
     async def approve(
         self, kb: KnowledgeBase, reviews: Sequence[Review], *, by: str, note: str = "", progress: Tell | None = None
@@ -379,7 +362,11 @@ class Ingest:
         change = Change(run=found.run, outbox=outbox, owner=owner, tally=tally, progress=None)
         await keep_points(writer, found)
         await outbox.skip_points()
-        await self._follow_moves(change, found.gone)
+        await follow_moves(self.catalog, change, found.gone)
+        if found.scope is not None:
+            doubts = Doubts(self.catalog, found.run.kb_id, change.head, found.scope)
+            await doubts.look([arrived(one) for one in (await self.catalog.versions_by_id(found.versions)).values()])
+            await doubts.close(change)
         if self.settings.find_duplicates:
             await find_duplicates(self.catalog, self.blobs, found.run, self.clock())
         await self._find_boilerplate(found.run)
@@ -391,7 +378,14 @@ class Ingest:
 
     @asynccontextmanager
     async def changing(
-        self, kb: KnowledgeBase, kind: str, tally: Tally, progress: Tell | None, request: str = ""
+        self,
+        kb: KnowledgeBase,
+        kind: str,
+        tally: Tally,
+        progress: Tell | None,
+        request: str = "",
+        *,
+        scope: str | None = None,
     ) -> AsyncIterator[Change]:
         """Make one run of the block: published at its end when it changed anything, without a trace when it failed."""
         started = self.clock()
@@ -410,6 +404,7 @@ class Ingest:
                 progress=progress,
                 request=request,
                 rules=self.gate.fingerprint,
+                scope=scope,
             )
             tally.begun = change.head if found is None else found.begun
             await change.note_beginning()

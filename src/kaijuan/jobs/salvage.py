@@ -31,6 +31,8 @@ class Remains:
     versions: tuple[VersionId, ...] = ()
     gone: tuple[Version, ...] = ()
     """Documents that it took out, each of which has gone from its place."""
+    scope: str | None = None
+    """Where it was to take out what it would not meet."""
 
 
 async def remains(catalog: Catalog, kb: KbId, kind: str, request: str, rules: str) -> Remains | None:
@@ -47,7 +49,9 @@ async def remains(catalog: Catalog, kb: KbId, kind: str, request: str, rules: st
         if run.kind == kind and note.request == request:
             told: dict[str, Any] = json.loads(note.progress or "{}")
             wanted = not note.cancelled and told.get("rules") == rules
-            found = Remains(run=run, begun=int(told.get("begun", run.target - 1)))
+            # One of an earlier program does not tell its scope.
+            begun, scope = int(told.get("begun", run.target - 1)), told.get("scope", "")
+            found = Remains(run=run, begun=begun, scope=scope)
             return await _whole(catalog, found) if wanted else found
     return None
 

@@ -8,7 +8,7 @@ import copy
 import os
 import time
 import uuid
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Collection, Hashable, Sequence
 from datetime import date
 from functools import cached_property, partial
 from pathlib import Path
@@ -57,6 +57,8 @@ ProgressCallback = Callable[[Progress], None]
 FIRST_ADD = "Add documents first: kaijuan add PATH."
 MOST_PASSAGES = 1000
 _TRIAL_SECONDS = 10.0
+_MOST_DAYS = 64
+"""Days, of one snapshot and caller each, of which it is kept what did not hold."""
 MOST_REMOVED = 1_000_000
 WAITING = frozenset({ReviewState.PENDING})
 EVERYONE = frozenset({"all"})
@@ -87,6 +89,7 @@ class Wired:
         self._closed = False
         self._fields: dict[str, set[str]] = {}
         self._languages: dict[str, Known] = {}
+        self._days: dict[tuple[Hashable, ...], tuple[Filter, ...]] = {}
         self._shelf = HoldingsShelf()
         self._breakers = Breakers()
         self._wordings = Wordings()
@@ -315,8 +318,14 @@ class Wired:
 
     async def _in_force(self, kb: KnowledgeBase, snapshot: int, day: date) -> tuple[Filter, ...]:
         """Return the filter that keeps out what did not hold on a day, as far as the caller may know of it."""
-        gone = not_in_force(await self._all_readable(kb, snapshot), day)
-        return (Not(In("document_id", tuple(sorted(gone)))),) if gone else ()
+        # Every document of the base is read for it; a snapshot and who may read what in it stay as they are.
+        key = (kb.id, snapshot, kb.policy_version, self._principals, day)
+        if key not in self._days:
+            gone = not_in_force(await self._all_readable(kb, snapshot), day)
+            while len(self._days) >= _MOST_DAYS:
+                del self._days[next(iter(self._days))]
+            self._days[key] = (Not(In("document_id", tuple(sorted(gone)))),) if gone else ()
+        return self._days[key]
 
     async def _all_readable(self, kb: KnowledgeBase, snapshot: int) -> builtins.list[Version]:
         found: builtins.list[Version] = []

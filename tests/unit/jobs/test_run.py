@@ -22,7 +22,7 @@ from kaijuan.errors import (
 from kaijuan.index.catalog import ItemState, RunState
 from kaijuan.index.ports import Vectors
 from kaijuan.ingest.ports import SourceFailure, SourceItem
-from kaijuan.jobs.report import Progress, Stage
+from kaijuan.jobs.report import Progress, RunReport, Stage
 from kaijuan.testing.embedders import HashEmbedder
 from kaijuan.testing.workshop import ROOT, Workshop, each, offered, read_text
 
@@ -285,21 +285,18 @@ class TestUndoing:
 
     @pytest.mark.parametrize("stop_after", ["begin_run", "stage", "write_group", "retire", "settle_outbox"])
     async def test_when_it_is_cancelled(self, tmp_path: Path, stop_after: str) -> None:
-        reached = asyncio.Event()
+        runs: list[asyncio.Task[RunReport]] = []
 
         def stop(step: str) -> None:
-            if armed and step == stop_after:
-                reached.set()
+            # Here, and not by somebody who is woken later: who comes when readers are being moved comes too late.
+            if runs and step == stop_after:
+                runs[0].cancel()
 
-        armed = False
         shop = Workshop(tmp_path, reached=stop)
         await shop.add({"a": "alpha"})
-        armed = True
-        run = asyncio.create_task(shop.add({f"b{at}": f"{LONG} {at}" for at in range(6)}, mirror=True))
-        await reached.wait()
-        run.cancel()
+        runs.append(asyncio.create_task(shop.add({f"b{at}": f"{LONG} {at}" for at in range(6)}, mirror=True)))
         with pytest.raises(asyncio.CancelledError):
-            await run
+            await runs[0]
         await self._undone(shop)
         await shop.close()
 

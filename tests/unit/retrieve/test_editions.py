@@ -5,10 +5,12 @@ from __future__ import annotations
 from collections.abc import AsyncIterator
 from datetime import date
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from kaijuan.config import Config
+from kaijuan.core.documents import Version
 from kaijuan.core.filters import Not
 from kaijuan.engine import Kaijuan
 from kaijuan.errors import UsageError
@@ -123,6 +125,42 @@ async def test_what_one_may_not_read_replaces_nothing_and_is_not_named(engine: K
     (chain,) = await engine.editions("差旅费管理办法（2022年）.md", at="2026-01-01")
     assert len(chain.editions) == 2
     assert [one.version.title for one in chain.current] == ["差旅费管理办法（2022年）"]
+
+
+async def test_what_did_not_hold_on_a_day_is_worked_out_once(engine: Kaijuan, monkeypatch: pytest.MonkeyPatch) -> None:
+    reads: list[int] = []
+    whole = engine.catalog.versions
+
+    async def versions(*of: Any, **more: Any) -> list[Version]:
+        reads.append(1)
+        return await whole(*of, **more)
+
+    monkeypatch.setattr(engine.catalog, "versions", versions)
+    first = (await engine._request("leave", 5, (), None, at="2023-01-01")).filters
+    once = len(reads)
+    assert once > 0
+    for question in ("lunch", "住宿费"):
+        assert (await engine._request(question, 5, (), None, at="2023-01-01")).filters == first
+    assert len(reads) == once
+    assert (await engine._request("leave", 5, (), None, at="2026-01-01")).filters != first
+    assert len(reads) == 2 * once
+
+
+async def test_it_is_worked_out_anew_for_others_and_after_changes(engine: Kaijuan, tmp_path: Path) -> None:
+    async def held(day: str) -> set[str]:
+        passages = (await engine.search("住宿费上限", at=day)).passages
+        return {passage.title for passage in passages if passage.title.startswith("差旅费")}
+
+    assert await held("2025-06-01") == {"差旅费管理办法（2025年）"}
+    (newest,) = [one for one in await engine.list() if one.title.endswith("（2025年）")]
+    kb = await engine.catalog.kb("default", "default")
+    await engine.catalog.grant(kb.id, newest.document_id, "user:boss")
+    assert await held("2025-06-01") == {"差旅费管理办法（2022年）"}, "the 2025 edition is closed to this caller"
+    await engine.catalog.inherit(kb.id, newest.document_id)
+    paper = _paper("差旅费管理办法（2025年修订）", "住宿费上限为六百元。", effective_from="2025-05-01")
+    (tmp_path / "docs" / "r.md").write_text(paper, encoding="utf-8")
+    await engine.add([str(tmp_path / "docs")])
+    assert await held("2025-06-01") == {"差旅费管理办法（2025年修订）"}
 
 
 async def test_a_day_that_is_none_is_refused(engine: Kaijuan) -> None:

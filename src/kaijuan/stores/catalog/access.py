@@ -18,7 +18,7 @@ from kaijuan.stores.catalog.connection import batches, insert_missing, rows_with
 
 _bindings, _versions, _chunks = tables.acl_binding, tables.document_version, tables.chunk
 _FEW = 100
-_OWN = ""
+NOBODY = ""
 """The principal nobody is. Its binding keeps a document closed when the last of its readers is revoked; without
 it that revocation would open the document to all readers of the base."""
 _PAST_FOLDERS = FOLDER[:-1] + chr(ord(FOLDER[-1]) + 1)
@@ -41,7 +41,7 @@ def grant(connection: Connection, kb: KbId, resource: str, principal: str, role:
     _check(connection, kb, resource, principal)
     if resource != kb and role is not Role.READER:
         raise UsageError(f"A document has readers, no {role.value}s.", hint="Give the role for the whole base.")
-    names = {principal} if resource == kb else {principal, _OWN}
+    names = {principal} if resource == kb else {principal, NOBODY}
     bindings = [{"kb_id": kb, "resource": resource, "principal": name, "role": role.value} for name in sorted(names)]
     insert_missing(connection, _bindings, bindings)
     this = (_bindings.c.kb_id == kb, _bindings.c.resource == resource, _bindings.c.principal == principal)
@@ -73,20 +73,20 @@ def bindings(connection: Connection, kb: KbId) -> list[Binding]:
         Binding(resource=row.resource, principal=row.principal, role=Role(row.role))
         for row in connection.execute(query)
     ]
-    open_ = {one.resource for one in found if one.principal != _OWN}
-    return [one for one in found if one.principal != _OWN or one.resource not in open_]
+    open_ = {one.resource for one in found if one.principal != NOBODY}
+    return [one for one in found if one.principal != NOBODY or one.resource not in open_]
 
 
 def roles(connection: Connection, kb: KbId, principals: Collection[str]) -> frozenset[Role]:
     """Return the roles that principals have in a base; whoever may read a part of it is a reader."""
-    names = sorted(set(principals) - {_OWN})
+    names = sorted(set(principals) - {NOBODY})
     query = select(_bindings.c.role).where(_bindings.c.kb_id == kb, _bindings.c.principal.in_(names)).distinct()
     return frozenset(Role(row[0]) for row in connection.execute(query))
 
 
 def _check(connection: Connection, kb: KbId, resource: str, principal: str) -> None:
     kb_by_id(connection, kb)
-    if principal == _OWN:
+    if principal == NOBODY:
         raise UsageError("A principal needs a name.")
     if resource.startswith(FOLDER) and len(resource) > len(FOLDER):
         return
@@ -105,7 +105,7 @@ def authorise(
     connection: Connection, kb: KbId, snapshot: int, ids: Collection[ChunkId], principals: Collection[str]
 ) -> set[ChunkId]:
     """Return those chunks that are visible at the snapshot and that a principal may read now."""
-    names = set(principals) - {_OWN}
+    names = set(principals) - {NOBODY}
     # The interval is judged here and not in SQL: with the snapshot among its conditions SQLite walks the versions of
     # the base instead of looking up the ids, which took ten times as long at 24,000 chunks.
     found = [
@@ -169,4 +169,4 @@ def _readers(
         source = sources.get(document, "")
         return next((own[each] for each in folders if source.startswith(each.removeprefix(FOLDER))), base)
 
-    return {document: frozenset(governing(document) - {_OWN}) for document in documents}
+    return {document: frozenset(governing(document) - {NOBODY}) for document in documents}

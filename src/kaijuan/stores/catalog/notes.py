@@ -1,4 +1,4 @@
-"""What runs say of themselves, and documents that moved."""
+"""What runs say of themselves."""
 
 from __future__ import annotations
 
@@ -6,17 +6,14 @@ from collections.abc import Collection
 
 from sqlalchemy import Connection, func, select, update
 
-from kaijuan.core.documents import Version
-from kaijuan.core.ids import DocumentId, KbId, RunId, VersionId
+from kaijuan.core.ids import RunId, VersionId
 from kaijuan.errors import NotFoundError, UsageError
 from kaijuan.index.catalog import RunState
 from kaijuan.index.history import RunNote
-from kaijuan.stores.catalog import rows, tables
-from kaijuan.stores.catalog.connection import batches, insert_missing
-from kaijuan.stores.catalog.publishing import visible_at
+from kaijuan.stores.catalog import tables
+from kaijuan.stores.catalog.connection import batches
 
 _runs, _versions = tables.ingestion_run, tables.document_version
-_bindings = tables.acl_binding
 
 
 def note_run(connection: Connection, run: RunId, request: str | None, progress: str | None) -> str:
@@ -61,31 +58,3 @@ def cancel_run(connection: Connection, run: RunId, by: str) -> None:
 def versions_staged(connection: Connection, run: RunId) -> list[VersionId]:
     """Return the versions that a run staged."""
     return [VersionId(row.id) for row in connection.execute(select(_versions.c.id).where(_versions.c.run_id == run))]
-
-
-# --- documents ----------------------------------------------------------------------------------------------------
-
-
-def move_access(connection: Connection, kb: KbId, before: DocumentId, after: DocumentId) -> bool:
-    """Copy the bindings of a document to the one that took its place."""
-    mine = select(_bindings.c.principal).where(_bindings.c.kb_id == kb, _bindings.c.resource == before)
-    principals = [row.principal for row in connection.execute(mine)]
-    if not principals:
-        return False
-    bindings = [{"kb_id": kb, "resource": after, "principal": principal} for principal in principals]
-    insert_missing(connection, _bindings, bindings)
-    bases = tables.knowledge_base
-    connection.execute(update(bases).where(bases.c.id == kb).values(policy_version=bases.c.policy_version + 1))
-    return True
-
-
-def versions_by_content(
-    connection: Connection, kb: KbId, snapshot: int | None, hashes: Collection[str]
-) -> list[Version]:
-    """Return versions with one of these content hashes that a snapshot shows, of None all that are kept, by source."""
-    shown = (_versions.c.kb_id == kb,) if snapshot is None else visible_at(kb, snapshot)
-    found: list[Version] = []
-    for batch in batches(sorted(hashes)):
-        query = select(_versions).where(*shown, _versions.c.content_hash.in_(batch))
-        found += [rows.version_of(row) for row in connection.execute(query)]
-    return sorted(found, key=lambda version: version.source)

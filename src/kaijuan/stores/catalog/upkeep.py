@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sqlite3
-from collections.abc import Callable, Collection, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing
 from pathlib import Path
@@ -17,7 +17,7 @@ from kaijuan.core.snapshots import Changes, SnapshotTag
 from kaijuan.errors import UsageError
 from kaijuan.index.catalog import KnowledgeBase
 from kaijuan.index.history import Dropped, Row, RunNote, SourceMark
-from kaijuan.stores.catalog import bases, notes, retention, transfer
+from kaijuan.stores.catalog import bases, moving, notes, retention, transfer
 from kaijuan.stores.catalog import marks as source_marks
 from kaijuan.stores.catalog.changes import snapshot_changes
 from kaijuan.stores.catalog.faults import translated
@@ -121,12 +121,18 @@ class Upkeep:
         await self._write(source_marks.forget_marks, kb, sources)
 
     async def move_access(self, kb: KbId, before: DocumentId, after: DocumentId) -> bool:
-        """Let a document that took another's place be governed as that one is."""
-        return await self._write(notes.move_access, kb, before, after, durable=True)
+        """Close the document that took another's place as that one is closed."""
+        return await self._write(moving.move_access, kb, before, after, durable=True)
+
+    async def closed_alike(
+        self, kb: KbId, snapshot: int, contents: Mapping[DocumentId, str]
+    ) -> dict[DocumentId, list[str]]:
+        """Return where a snapshot shows what documents hold now to fewer than may read those."""
+        return await self._read(moving.closed_alike, kb, snapshot, contents)
 
     async def versions_by_content(self, kb: KbId, snapshot: int | None, hashes: Collection[str]) -> list[Version]:
         """Return visible versions with one of these content hashes."""
-        return await self._read(notes.versions_by_content, kb, snapshot, hashes)
+        return await self._read(moving.versions_by_content, kb, snapshot, hashes)
 
     async def check_integrity(self) -> list[str]:
         """Return what the database finds wrong with itself."""

@@ -100,3 +100,41 @@ class Access(CatalogFixtures):
         for call in (catalog.grant(kb.id, kb.id, ""), catalog.inherit(kb.id, DocumentId(kb.id))):
             with pytest.raises(UsageError):
                 await call
+
+
+class MovedAccess(CatalogFixtures):
+    """What was closed at its old place is no more open at its new one."""
+
+    async def _pair(self, catalog: Catalog, kb: KnowledgeBase) -> tuple[DocumentId, DocumentId]:
+        made = sample(kb.id, "file:///hr/a", "text"), sample(kb.id, "file:///b", "text")
+        await published(catalog, kb, *made)
+        return made[0].version.document_id, made[1].version.document_id
+
+    async def _alike(self, catalog: Catalog, kb: KnowledgeBase, document: DocumentId) -> dict[DocumentId, list[str]]:
+        (version,) = [one for one in await catalog.versions(kb.id, 1) if one.document_id == document]
+        return await catalog.closed_alike(kb.id, 1, {document: version.content_hash})
+
+    async def test_where_nothing_is_closed_nothing_has_to_be_done(self, catalog: Catalog, kb: KnowledgeBase) -> None:
+        before, after = await self._pair(catalog, kb)
+        assert await self._alike(catalog, kb, after) == {}
+        assert not await catalog.move_access(kb.id, before, after)
+        assert (await catalog.kb("acme", "handbook")).policy_version == kb.policy_version
+
+    @pytest.mark.parametrize("resource", ["document", "folder:file:///hr/"])
+    async def test_readers_go_with_it(self, catalog: Catalog, kb: KnowledgeBase, resource: str) -> None:
+        before, after = await self._pair(catalog, kb)
+        await catalog.grant(kb.id, before if resource == "document" else resource, "ann")
+        assert await self._alike(catalog, kb, after) == {after: ["file:///hr/a"]}
+        assert await self._alike(catalog, kb, before) == {}
+        for _ in range(2):
+            await catalog.move_access(kb.id, before, after)
+            readers = await catalog.principals_of(kb.id, [before, after])
+            assert readers == {before: frozenset({"ann"}), after: frozenset({"ann"})}
+        assert await self._alike(catalog, kb, after) == {}
+
+    async def test_closed_to_everybody_it_stays_so(self, catalog: Catalog, kb: KnowledgeBase) -> None:
+        before, after = await self._pair(catalog, kb)
+        await catalog.grant(kb.id, before, "ann")
+        await catalog.revoke(kb.id, before, "ann")
+        assert await catalog.move_access(kb.id, before, after)
+        assert await catalog.principals_of(kb.id, [after]) == {after: frozenset()}
