@@ -144,14 +144,18 @@ def memory_table(result: Row) -> Iterator[str]:
 def retrieval_table(result: Row) -> Iterator[str]:
     """Yield the rows of bench/retrieval.py: nDCG@10 of the stages in the order of the flow, and recall of the last."""
     names = list(result["sets"][0]["stages"])
-    yield f"| set | documents | chunks | questions | {' | '.join(names)} | {names[-1]} recall@10 |"
-    yield "|---" * (5 + len(names)) + "|"
+    commits = "commit" in result["sets"][0]
+    if "note" in result:
+        yield f"{result['note']}\n"
+    head = f"| set | documents | chunks | questions | {' | '.join(names)} | {names[-1]} recall@10 |"
+    yield head + (" commit |" if commits else "")
+    yield "|---" * (5 + len(names) + commits) + "|"
     for row in result["sets"]:
         stages = row["stages"]
         scores = " | ".join(f"{stages[name]['ndcg@10']:.3f}" for name in names)
         yield (
             f"| {row['set']} | {row['documents']} | {row['chunks']} | {row['queries']} | {scores} "
-            f"| {stages[names[-1]]['recall@10']:.3f} |"
+            f"| {stages[names[-1]]['recall@10']:.3f} |" + (f" {row['commit']} |" if commits else "")
         )
 
 
