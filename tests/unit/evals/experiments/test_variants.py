@@ -120,7 +120,8 @@ def test_secrets_stay_out_and_everything_else_is_there() -> None:
     )
     stored = public_settings(config)
     names = {f"{section}.{name}" for section, table in stored.items() for name in table}
-    assert names == known_settings() - {"chat.key", "embedder.key", "eval.judge_key", "reranker.key"}
+    secrets = {"chat.key", "embedder.key", "eval.judge_key", "reranker.key", "telemetry.otlp_headers"}
+    assert names == known_settings() - secrets
     assert "s3cret" not in str(stored)
     assert differences(Config(), config) == {"embedder.name": "openai"}
 
