@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import re
 import socket
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
@@ -21,6 +22,8 @@ pytestmark = pytest.mark.slow
 PIECES = "**/api/v1/kbs/default/uploads/*"
 UNREACHABLE = ("Failed to load resource", "ERR_", "net::")
 MIB = 2**20
+READING = re.compile("正在读取|正在建立索引")
+"""What a card says once the file has arrived and the run is at it."""
 
 
 @pytest.fixture(scope="module")
@@ -152,7 +155,7 @@ def test_a_run_can_be_cancelled_and_is_undone(browser: Browser, home: Path, port
         page = seen.page
         seen.open("/console/#/default/library")
         _choose(page, book)
-        page.locator(".run-card", has_text="正在").get_by_role("button", name="取消").click()
+        page.locator(".run-card", has_text=READING).get_by_role("button", name="取消").click()
         page.get_by_text("已取消，已做的准备均已撤销。").wait_for()
         listed = page.request.get(f"{address}/api/v1/kbs/default/documents?q=book.md").json()
         assert listed["documents"] == []
